@@ -115,6 +115,10 @@ func (r *mutationResolver) SendEmail(ctx context.Context, email model.SendEmailI
 	return r.sendEmail(ctx, email, idempotencyKey)
 }
 
+func (r *mutationResolver) CheckEmail(ctx context.Context, email model.SendEmailInput, resolveLinks bool) (*model.CheckEmailResult, error) {
+	return r.checkEmail(ctx, email, resolveLinks)
+}
+
 func (r *mutationResolver) CancelEmail(ctx context.Context, id string) (*model.Email, error) {
 	return r.updateEmail(ctx, id, map[string]any{"cancel": true})
 }

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,9 +32,12 @@ type restCall struct {
 	id     string
 	key    *string // value of the Idempotency-Key header; nil: none
 	body   any     // nil: none
+	query  url.Values
+	limit  int // maximum size of the response in bytes; 0: maxRESTResponse
 }
 
-// maxRESTResponse limits the responses of the operations that mutations call. None of them returns message contents.
+// maxRESTResponse limits the responses of the operations that mutations call. Those that return message contents have a
+// limit of their own.
 const maxRESTResponse = 1 << 20
 
 // forwardedFields are the header fields that identify the caller and its address.
@@ -56,7 +60,8 @@ func (r *Resolver) callREST(ctx context.Context, call restCall, into any) (accou
 	inner, cancel := loopback.Detach(ctx)
 	defer cancel()
 	out := loopback.Call{Client: loopback.CopyClient(origin.Request, forwardedFields...), RequestID: id.New("req"),
-		Method: call.method, Path: "/api" + strings.Replace(call.path, "*", url.PathEscape(call.id), 1), Body: call.body}
+		Method: call.method, Path: "/api" + strings.Replace(call.path, "*", url.PathEscape(call.id), 1), Query: call.query,
+		Body: call.body}
 	if origin.IsFirstCall() { // the request was already counted and has an ID
 		inner, out.RequestID = admission.WithCounted(inner), origin.RequestID
 	}
@@ -66,7 +71,7 @@ func (r *Resolver) callREST(ctx context.Context, call restCall, into any) (accou
 	if field := graphql.GetRootFieldContext(ctx); field != nil {
 		origin.MarkAudited(field.Field.Alias)
 	}
-	body := &loopback.Buffer{Limit: maxRESTResponse}
+	body := &loopback.Buffer{Limit: cmp.Or(call.limit, maxRESTResponse)}
 	response, err := out.Do(inner, r.rest, body)
 	if err == nil && response.IsSuccess() {
 		err = loopback.Decode(body.Content, into)

@@ -27,7 +27,7 @@ func (f *fakeREST) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.seen = append(f.seen, strings.TrimSpace(r.Method+" "+r.URL.EscapedPath()+" "+string(body)))
+	f.seen = append(f.seen, strings.TrimSpace(r.Method+" "+r.URL.RequestURI()+" "+string(body)))
 	f.last = r.Header.Clone()
 	if admission.IsCounted(r.Context()) {
 		f.free++
@@ -59,6 +59,12 @@ func TestMutationsAreCarriedOutByTheRESTAPI(t *testing.T) {
 			`{"id":"msg_999","status":"sent"}`,
 			`POST /api/emails {"to":["bob@example.net"],"template":{"alias":"receipt"}}`,
 			`{"sendEmail":{"id":"msg_999","suppressedRecipients":[],"email":null}}`},
+		`checkEmail(email: {to: "x"}, resolveLinks: true) { subject suppressedRecipients findings { code severity count places { line element } } }`: {
+			`{"check":{"preview":{"subject":"Hi"},"suppressed_recipients":[],"findings":[{"code":"no_language","severity":"info","reason":"r",` +
+				`"fix":"f","part":"html","count":1,"places":[{"line":null,"element":"e"}]}]}}`,
+			`POST /api/emails/check?resolve_links=true {"to":["x"]}`,
+			`{"checkEmail":{"subject":"Hi","suppressedRecipients":[],"findings":[{"code":"no_language","severity":"INFO","count":1,` +
+				`"places":[{"line":null,"element":"e"}]}]}}`},
 		`cancelEmail(id: "msg_001") { id }`: {`{"email":{}}`, `PATCH /api/emails/msg_001 {"cancel":true}`,
 			`{"cancelEmail":{"id":"msg_001"}}`},
 		`rescheduleEmail(id: "msg_001", scheduledAt: "2026-01-15T09:30:00Z") { id }`: {`{"email":{}}`,

@@ -3,6 +3,8 @@ package graph
 import (
 	"context"
 	"net/http"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/postrider/postrider/ent/email"
@@ -20,6 +22,7 @@ func mutationCosts(c *generated.ComplexityRoot) {
 	c.Mutation.CancelEmail, c.Mutation.RemoveSuppression, c.Mutation.ReplayWebhookDelivery = byID, byID, withKey
 	c.Mutation.RescheduleEmail = func(child int, _ string, _ time.Time) int { return changeCost + child }
 	c.Mutation.SendEmail = func(child int, _ model.SendEmailInput, _ *string) int { return changeCost + child }
+	c.Mutation.CheckEmail = func(child int, _ model.SendEmailInput, _ bool) int { return changeCost + child }
 	c.Mutation.AddSuppression = func(child int, _ string, _, _ *string) int { return changeCost + child }
 }
 
@@ -39,6 +42,36 @@ func (r *Resolver) sendEmail(ctx context.Context, in model.SendEmailInput,
 	return &model.SendEmailResult{ID: sent.ID, Status: email.Status(sent.Status),
 		SuppressedRecipients: append([]string{}, sent.Suppressed...),
 		Replayed:             header.Get("Idempotent-Replayed") == "true"}, nil
+}
+
+// maxCheckResponse is more than a check returns: two bodies of 5 MB each, and findings.
+const maxCheckResponse = 24 << 20
+
+// checkEmail checks an email with POST /emails/check.
+func (r *Resolver) checkEmail(ctx context.Context, in model.SendEmailInput,
+	resolveLinks bool) (*model.CheckEmailResult, error) {
+	var checked struct {
+		Check struct {
+			Preview struct {
+				Subject string `json:"subject"`
+			} `json:"preview"`
+			Suppressed []string              `json:"suppressed_recipients"`
+			Findings   []*model.EmailFinding `json:"findings"`
+		} `json:"check"`
+	}
+	call := restCall{needs: rights.Send, method: http.MethodPost, path: "/emails/check", body: in, limit: maxCheckResponse}
+	if resolveLinks {
+		call.query = url.Values{"resolve_links": {"true"}}
+	}
+	if _, _, err := r.callREST(ctx, call, &checked); err != nil {
+		return nil, err
+	}
+	for _, f := range checked.Check.Findings {
+		f.Severity = model.FindingSeverity(strings.ToUpper(string(f.Severity)))
+	}
+	return &model.CheckEmailResult{Subject: checked.Check.Preview.Subject,
+		SuppressedRecipients: append([]string{}, checked.Check.Suppressed...),
+		Findings:             checked.Check.Findings}, nil
 }
 
 // readSentEmail returns the email of a result, or nil if the caller cannot read it: the result of an earlier request

@@ -1,5 +1,5 @@
-// The template editor: a preview of text that is not saved, with the position of errors; autosave, and a history that
-// can be restored; the width of a phone and dark mode; images.
+// The template editor: a preview of text that is not saved, with the position of errors and a check of the content;
+// autosave, and a history that can be restored; the width of a phone and dark mode; images.
 import { writeFile } from 'node:fs/promises'
 import { check, nothing, open, violations, watch } from './browser.mjs'
 import { api, base, signIn, until, visit } from './dashboard.mjs'
@@ -28,6 +28,7 @@ const append = async text => { await code.click(); await page.keyboard.press('Co
 await email.getByText('Hello Ada').waitFor()
 await append('<p>Typed and not saved</p>')
 await email.getByText('Typed and not saved').waitFor()
+await page.getByRole('region', { name: 'Content check' }).getByText('Screen readers do not know the language of the email.').waitFor()
 await page.getByRole('button', { name: 'Saved' }).waitFor()
 await until('the draft is saved', async () => (await stored()).html.includes('Typed and not saved'))
 

@@ -16,6 +16,7 @@ import (
 
 type emailsCommand struct {
 	Send   emailsSendCommand   `cmd:"" help:"Send an email."`
+	Check  emailsCheckCommand  `cmd:"" help:"Check an email without sending it."`
 	List   emailsListCommand   `cmd:"" help:"List or search emails, newest first."`
 	Get    emailsGetCommand    `cmd:"" help:"Print an email and the state of each recipient."`
 	Cancel emailsCancelCommand `cmd:"" help:"Cancel a scheduled email."`
@@ -26,7 +27,13 @@ type emailsCommand struct {
 type emailsSendCommand struct {
 	remote
 	output
+	emailFlags
 
+	IdempotencyKey string `help:"Key that makes retries safe." name:"idempotency-key" placeholder:"KEY"`
+}
+
+// emailFlags describe an email to send.
+type emailFlags struct {
 	From           string            `help:"Sender: an address, or a name and an address." placeholder:"MAILBOX"`
 	To             []string          `help:"Recipient. Repeat the flag for more." placeholder:"MAILBOX" sep:"none"`
 	CC             []string          `help:"Cc recipient. Repeat the flag for more." name:"cc" placeholder:"MAILBOX" sep:"none"`
@@ -45,7 +52,6 @@ type emailsSendCommand struct {
 	ScheduledAt    string            `help:"Send at this time." name:"scheduled-at" placeholder:"2026-01-31T12:00:00Z"`
 	Unsubscribe    bool              `help:"Add an unsubscribe link."`
 	Data           string            `help:"File with a JSON body of POST /emails; - reads standard input. Flags replace its fields." placeholder:"FILE"`
-	IdempotencyKey string            `help:"Key that makes retries safe." name:"idempotency-key" placeholder:"KEY"`
 }
 
 func (c *emailsSendCommand) Run(s *session) error {
@@ -65,7 +71,7 @@ func (c *emailsSendCommand) Run(s *session) error {
 }
 
 // body returns the fields of the data file, and those of the flags.
-func (c *emailsSendCommand) body() (map[string]any, error) {
+func (c *emailFlags) body() (map[string]any, error) {
 	body := map[string]any{}
 	if c.Data != "" {
 		content, err := readText(c.Data)

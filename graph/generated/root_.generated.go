@@ -387,6 +387,12 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
+	CheckEmailResult struct {
+		Findings             func(childComplexity int) int
+		Subject              func(childComplexity int) int
+		SuppressedRecipients func(childComplexity int) int
+	}
+
 	Count struct {
 		IsExact func(childComplexity int) int
 		Value   func(childComplexity int) int
@@ -637,6 +643,16 @@ type ComplexityRoot struct {
 		Unsubscribed  func(childComplexity int) int
 	}
 
+	EmailFinding struct {
+		Code     func(childComplexity int) int
+		Count    func(childComplexity int) int
+		Fix      func(childComplexity int) int
+		Part     func(childComplexity int) int
+		Places   func(childComplexity int) int
+		Reason   func(childComplexity int) int
+		Severity func(childComplexity int) int
+	}
+
 	EmailGroup struct {
 		Buckets func(childComplexity int) int
 		Key     func(childComplexity int) int
@@ -703,6 +719,11 @@ type ComplexityRoot struct {
 		Error func(childComplexity int) int
 		Text  func(childComplexity int) int
 		Value func(childComplexity int) int
+	}
+
+	FindingPlace struct {
+		Element func(childComplexity int) int
+		Line    func(childComplexity int) int
 	}
 
 	Header struct {
@@ -791,6 +812,7 @@ type ComplexityRoot struct {
 	Mutation struct {
 		AddSuppression        func(childComplexity int, email string, emailID *string, idempotencyKey *string) int
 		CancelEmail           func(childComplexity int, id string) int
+		CheckEmail            func(childComplexity int, email model.SendEmailInput, resolveLinks bool) int
 		DropDelivery          func(childComplexity int, selection model.QueueSelection, reason string, dryRun bool) int
 		HoldDelivery          func(childComplexity int, selection model.QueueSelection, dryRun bool) int
 		ReleaseDelivery       func(childComplexity int, selection model.QueueSelection, dryRun bool) int
@@ -2856,6 +2878,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CategoryOptOutEdge.Node(childComplexity), true
 
+	case "CheckEmailResult.findings":
+		if e.ComplexityRoot.CheckEmailResult.Findings == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CheckEmailResult.Findings(childComplexity), true
+	case "CheckEmailResult.subject":
+		if e.ComplexityRoot.CheckEmailResult.Subject == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CheckEmailResult.Subject(childComplexity), true
+	case "CheckEmailResult.suppressedRecipients":
+		if e.ComplexityRoot.CheckEmailResult.SuppressedRecipients == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CheckEmailResult.SuppressedRecipients(childComplexity), true
+
 	case "Count.isExact":
 		if e.ComplexityRoot.Count.IsExact == nil {
 			break
@@ -3978,6 +4019,49 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.EmailFigures.Unsubscribed(childComplexity), true
 
+	case "EmailFinding.code":
+		if e.ComplexityRoot.EmailFinding.Code == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailFinding.Code(childComplexity), true
+	case "EmailFinding.count":
+		if e.ComplexityRoot.EmailFinding.Count == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailFinding.Count(childComplexity), true
+	case "EmailFinding.fix":
+		if e.ComplexityRoot.EmailFinding.Fix == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailFinding.Fix(childComplexity), true
+	case "EmailFinding.part":
+		if e.ComplexityRoot.EmailFinding.Part == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailFinding.Part(childComplexity), true
+	case "EmailFinding.places":
+		if e.ComplexityRoot.EmailFinding.Places == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailFinding.Places(childComplexity), true
+	case "EmailFinding.reason":
+		if e.ComplexityRoot.EmailFinding.Reason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailFinding.Reason(childComplexity), true
+	case "EmailFinding.severity":
+		if e.ComplexityRoot.EmailFinding.Severity == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailFinding.Severity(childComplexity), true
+
 	case "EmailGroup.buckets":
 		if e.ComplexityRoot.EmailGroup.Buckets == nil {
 			break
@@ -4232,6 +4316,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ExplainedPart.Value(childComplexity), true
+
+	case "FindingPlace.element":
+		if e.ComplexityRoot.FindingPlace.Element == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FindingPlace.Element(childComplexity), true
+	case "FindingPlace.line":
+		if e.ComplexityRoot.FindingPlace.Line == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FindingPlace.Line(childComplexity), true
 
 	case "Header.name":
 		if e.ComplexityRoot.Header.Name == nil {
@@ -4542,6 +4639,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CancelEmail(childComplexity, args["id"].(string)), true
+	case "Mutation.checkEmail":
+		if e.ComplexityRoot.Mutation.CheckEmail == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_checkEmail_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CheckEmail(childComplexity, args["email"].(model.SendEmailInput), args["resolveLinks"].(bool)), true
 	case "Mutation.dropDelivery":
 		if e.ComplexityRoot.Mutation.DropDelivery == nil {
 			break
@@ -8980,6 +9088,14 @@ extend type Mutation {
     idempotencyKey: String
   ): SendEmailResult! @module(name: "sending")
 
+  "Checks an email without sending it, with the rules of ` + "`" + `POST /emails/check` + "`" + `: runs every check of a send and inspects the content. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `sending` + "`" + `."
+  checkEmail(
+    "The email to check."
+    email: SendEmailInput!
+    "Whether to request the links of the email and report those that do not work."
+    resolveLinks: Boolean! = false
+  ): CheckEmailResult! @module(name: "sending")
+
   "Cancels a scheduled email. Any other status fails with the code ` + "`" + `email_not_scheduled` + "`" + `."
   cancelEmail(
     "ID of the email, prefix ` + "`" + `msg_` + "`" + `."
@@ -9077,6 +9193,52 @@ type SendEmailResult {
   replayed: Boolean!
   "The stored email; ` + "`" + `null` + "`" + ` if the API key cannot read it."
   email: Email
+}
+
+"The result of a check."
+type CheckEmailResult {
+  "The subject, with the variables of the template filled in."
+  subject: String!
+  "Suppressed recipients, which would prevent the email from being sent. Empty if it would be sent."
+  suppressedRecipients: [String!]!
+  "Problems of the content, the worst first. They do not prevent a send."
+  findings: [EmailFinding!]!
+}
+
+"A problem in the content of an email."
+type EmailFinding {
+  "What was found, such as ` + "`" + `link_shortener` + "`" + `."
+  code: String!
+  "How much it harms the email."
+  severity: FindingSeverity!
+  "Why it matters."
+  reason: String!
+  "What to do."
+  fix: String!
+  "The part of the email: html, text, subject, header or message (the email as a whole)."
+  part: String!
+  "Number of places."
+  count: Int!
+  "The first 10 places. Empty if the whole part is concerned."
+  places: [FindingPlace!]!
+}
+
+"How much a finding harms an email."
+enum FindingSeverity {
+  "Filters or recipients will see a broken or suspicious email."
+  ERROR
+  "Some of them will."
+  WARNING
+  "Worth knowing."
+  INFO
+}
+
+"Where a problem is."
+type FindingPlace {
+  "Line in the part, from 1; ` + "`" + `null` + "`" + ` if unknown."
+  line: Int
+  "The tag, URL, variable or header field, shortened to 160 characters."
+  element: String!
 }
 
 "Filters a list of emails. Omitted fields do not filter."
@@ -10676,7 +10838,8 @@ type Query
 
 """
 Sends and cancels emails, manages suppressions, replays webhook deliveries and operates on the queue. Make all other
-changes with the REST API. Requires an API key with scope ` + "`" + `full` + "`" + `, except ` + "`" + `sendEmail` + "`" + `. Cannot be sent with GET.
+changes with the REST API. Requires an API key with scope ` + "`" + `full` + "`" + `, except ` + "`" + `sendEmail` + "`" + ` and
+` + "`" + `checkEmail` + "`" + `. Cannot be sent with GET.
 """
 type Mutation
 
@@ -12342,6 +12505,18 @@ func (ec *executionContext) childFields_CategoryOptOutEdge(ctx context.Context, 
 	return nil, fmt.Errorf("no field named %q was found under type CategoryOptOutEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_CheckEmailResult(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "subject":
+		return ec.fieldContext_CheckEmailResult_subject(ctx, field)
+	case "suppressedRecipients":
+		return ec.fieldContext_CheckEmailResult_suppressedRecipients(ctx, field)
+	case "findings":
+		return ec.fieldContext_CheckEmailResult_findings(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CheckEmailResult", field.Name)
+}
+
 func (ec *executionContext) childFields_Count(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "value":
@@ -12842,6 +13017,26 @@ func (ec *executionContext) childFields_EmailFigures(ctx context.Context, field 
 	return nil, fmt.Errorf("no field named %q was found under type EmailFigures", field.Name)
 }
 
+func (ec *executionContext) childFields_EmailFinding(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "code":
+		return ec.fieldContext_EmailFinding_code(ctx, field)
+	case "severity":
+		return ec.fieldContext_EmailFinding_severity(ctx, field)
+	case "reason":
+		return ec.fieldContext_EmailFinding_reason(ctx, field)
+	case "fix":
+		return ec.fieldContext_EmailFinding_fix(ctx, field)
+	case "part":
+		return ec.fieldContext_EmailFinding_part(ctx, field)
+	case "count":
+		return ec.fieldContext_EmailFinding_count(ctx, field)
+	case "places":
+		return ec.fieldContext_EmailFinding_places(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EmailFinding", field.Name)
+}
+
 func (ec *executionContext) childFields_EmailGroup(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "key":
@@ -12976,6 +13171,16 @@ func (ec *executionContext) childFields_ExplainedPart(ctx context.Context, field
 		return ec.fieldContext_ExplainedPart_error(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ExplainedPart", field.Name)
+}
+
+func (ec *executionContext) childFields_FindingPlace(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "line":
+		return ec.fieldContext_FindingPlace_line(ctx, field)
+	case "element":
+		return ec.fieldContext_FindingPlace_element(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FindingPlace", field.Name)
 }
 
 func (ec *executionContext) childFields_Header(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

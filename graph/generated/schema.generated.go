@@ -23,6 +23,7 @@ import (
 
 type MutationResolver interface {
 	SendEmail(ctx context.Context, email model.SendEmailInput, idempotencyKey *string) (*model.SendEmailResult, error)
+	CheckEmail(ctx context.Context, email model.SendEmailInput, resolveLinks bool) (*model.CheckEmailResult, error)
 	CancelEmail(ctx context.Context, id string) (*model.Email, error)
 	RescheduleEmail(ctx context.Context, id string, scheduledAt time.Time) (*model.Email, error)
 	RetryDelivery(ctx context.Context, selection model.QueueSelection, dryRun bool) (*queue.Result, error)
@@ -130,6 +131,28 @@ func (ec *executionContext) field_Mutation_cancelEmail_args(ctx context.Context,
 		return nil, err
 	}
 	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_checkEmail_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "email",
+		func(ctx context.Context, v any) (model.SendEmailInput, error) {
+			return ec.unmarshalNSendEmailInput2githubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐSendEmailInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["email"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "resolveLinks",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["resolveLinks"] = arg1
 	return args, nil
 }
 
@@ -1749,6 +1772,50 @@ func (ec *executionContext) fieldContext_Mutation_sendEmail(ctx context.Context,
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_sendEmail_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_checkEmail(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_checkEmail(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CheckEmail(ctx, fc.Args["email"].(model.SendEmailInput), fc.Args["resolveLinks"].(bool))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.CheckEmailResult) graphql.Marshaler {
+			return ec.marshalNCheckEmailResult2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐCheckEmailResult(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_checkEmail(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CheckEmailResult(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_checkEmail_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -4518,6 +4585,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "sendEmail":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_sendEmail(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "checkEmail":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_checkEmail(ctx, field)
 			})
 			if out.Values[i] == graphql.Null {
 				out.Invalids++

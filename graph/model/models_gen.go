@@ -297,6 +297,16 @@ type CategoryOptOutFilter struct {
 	Category *string `json:"category,omitempty"`
 }
 
+// The result of a check.
+type CheckEmailResult struct {
+	// The subject, with the variables of the template filled in.
+	Subject string `json:"subject"`
+	// Suppressed recipients, which would prevent the email from being sent. Empty if it would be sent.
+	SuppressedRecipients []string `json:"suppressedRecipients"`
+	// Problems of the content, the worst first. They do not prevent a send.
+	Findings []*EmailFinding `json:"findings"`
+}
+
 // Number of entries in a list, up to the limit.
 type Count struct {
 	// Number of entries, at most the limit.
@@ -585,6 +595,24 @@ type EmailFilter struct {
 	Query *string `json:"query,omitempty"`
 }
 
+// A problem in the content of an email.
+type EmailFinding struct {
+	// What was found, such as `link_shortener`.
+	Code string `json:"code"`
+	// How much it harms the email.
+	Severity FindingSeverity `json:"severity"`
+	// Why it matters.
+	Reason string `json:"reason"`
+	// What to do.
+	Fix string `json:"fix"`
+	// The part of the email: html, text, subject, header or message (the email as a whole).
+	Part string `json:"part"`
+	// Number of places.
+	Count int `json:"count"`
+	// The first 10 places. Empty if the whole part is concerned.
+	Places []*FindingPlace `json:"places"`
+}
+
 // Statistics of one group.
 type EmailGroup struct {
 	// ID or value that the group shares; empty for mail that has none.
@@ -690,6 +718,14 @@ type ExplainedPart struct {
 	Value json.RawMessage `json:"value,omitempty"`
 	// Why the part has no value; `null` if it has one.
 	Error *string `json:"error,omitempty"`
+}
+
+// Where a problem is.
+type FindingPlace struct {
+	// Line in the part, from 1; `null` if unknown.
+	Line *int `json:"line,omitempty"`
+	// The tag, URL, variable or header field, shortened to 160 characters.
+	Element string `json:"element"`
 }
 
 // The health of an account and, for operators, of the installation.
@@ -1571,6 +1607,53 @@ func (e *CustomEventSource) UnmarshalGQL(v any) error {
 }
 
 func (e CustomEventSource) MarshalGQL(w io.Writer) {
+	fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+// How much a finding harms an email.
+type FindingSeverity string
+
+const (
+	// Filters or recipients will see a broken or suspicious email.
+	FindingSeverityError FindingSeverity = "ERROR"
+	// Some of them will.
+	FindingSeverityWarning FindingSeverity = "WARNING"
+	// Worth knowing.
+	FindingSeverityInfo FindingSeverity = "INFO"
+)
+
+var AllFindingSeverity = []FindingSeverity{
+	FindingSeverityError,
+	FindingSeverityWarning,
+	FindingSeverityInfo,
+}
+
+func (e FindingSeverity) IsValid() bool {
+	switch e {
+	case FindingSeverityError, FindingSeverityWarning, FindingSeverityInfo:
+		return true
+	}
+	return false
+}
+
+func (e FindingSeverity) String() string {
+	return string(e)
+}
+
+func (e *FindingSeverity) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = FindingSeverity(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid FindingSeverity", str)
+	}
+	return nil
+}
+
+func (e FindingSeverity) MarshalGQL(w io.Writer) {
 	fmt.Fprint(w, strconv.Quote(e.String()))
 }
 

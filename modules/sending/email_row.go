@@ -12,6 +12,9 @@ import (
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/sending/lifecycle"
 	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/mail/mime"
+	"github.com/postrider/postrider/runtime/mail/plaintext"
 	"github.com/postrider/postrider/runtime/storage/db/batch"
 	"github.com/postrider/postrider/runtime/storage/search"
 	"github.com/postrider/postrider/runtime/work/event"
@@ -85,6 +88,33 @@ func truncateTime(at *time.Time) *time.Time {
 func (r emailRow) payload() event.Email {
 	return event.Email{EmailID: r.id, From: r.from, To: r.to, CC: r.cc, Subject: r.subject,
 		EmailStatus: string(r.status), Tags: r.tags, CreatedAt: event.NewTime(r.createdAt)}
+}
+
+// mimeMessage returns the message without what is added when it is sent: files, tracking and unsubscribe links.
+func (r emailRow) mimeMessage() (msg mime.Message, err error) {
+	msg = mime.Message{Subject: r.subject, HTML: r.html, Text: r.text, MessageID: r.messageID, Date: r.createdAt}
+	if msg.Text == "" && !r.noText {
+		msg.Text = plaintext.FromHTML(r.html)
+	}
+	for _, h := range r.headers {
+		msg.Headers = append(msg.Headers, mime.Header{Name: h.Name, Value: h.Value})
+	}
+	if msg.From, err = address.Parse(r.from); err != nil {
+		return msg, err
+	}
+	for _, list := range []struct {
+		from []string
+		to   *[]address.Address
+	}{{r.to, &msg.To}, {r.cc, &msg.CC}, {r.replyTo, &msg.ReplyTo}} {
+		for _, text := range list.from {
+			parsed, err := address.Parse(text)
+			if err != nil {
+				return msg, err
+			}
+			*list.to = append(*list.to, parsed)
+		}
+	}
+	return msg, nil
 }
 
 // emailRows contains the columns of accepted emails.

@@ -7,6 +7,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/storage"
 	"github.com/postrider/postrider/runtime/base/clock"
+	"github.com/postrider/postrider/runtime/mail/lint"
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
@@ -25,15 +26,21 @@ func (s *Service) Preview(ctx context.Context, caller accounts.Caller, m Message
 type CheckResult struct {
 	Preview
 
-	Suppressed []string // recipients that would block the message
+	Suppressed []string       // recipients that would block the message
+	Findings   []lint.Finding // problems of the content, the worst first; they do not prevent a send
+}
+
+// CheckOptions configures a check.
+type CheckOptions struct {
+	ResolveLinks bool // also request the links of the message
 }
 
 // errChecked rolls back the transaction of a check.
 var errChecked = errors.New("the check is done")
 
-// Check runs all checks of Send, including suppression, caps and byte quotas, and stores nothing. It returns
-// the same errors as Send.
-func (s *Service) Check(ctx context.Context, caller accounts.Caller, m Message) (CheckResult, error) {
+// Check runs all checks of Send, including suppression, caps and byte quotas, inspects the content, and stores nothing.
+// It returns the same errors as Send.
+func (s *Service) Check(ctx context.Context, caller accounts.Caller, m Message, o CheckOptions) (CheckResult, error) {
 	a, err := s.prepareMessage(ctx, caller, m, clock.Now())
 	if err != nil {
 		return CheckResult{}, err
@@ -41,7 +48,11 @@ func (s *Service) Check(ctx context.Context, caller accounts.Caller, m Message) 
 	if err := s.writer.checkItem(ctx, a); err != nil {
 		return CheckResult{}, err
 	}
-	return CheckResult{Preview: previewOf(a.email), Suppressed: a.suppressed}, nil
+	found, err := s.inspectContent(ctx, a, o)
+	if err != nil {
+		return CheckResult{}, err
+	}
+	return CheckResult{Preview: previewOf(a.email), Suppressed: a.suppressed, Findings: found}, nil
 }
 
 // checkItem applies the checks that need the database, and rolls back.

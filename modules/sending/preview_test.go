@@ -12,7 +12,7 @@ func TestCheckMatchesSendAndStoresNothing(t *testing.T) {
 	c := newCapped(t)
 	s, m := c.processes[0], simpleMessage("bob@example.net")
 	for range dailyCap + 1 { // a check that counted would reach the cap
-		checked, err := s.Check(t.Context(), c.caller, m)
+		checked, err := s.Check(t.Context(), c.caller, m, CheckOptions{})
 		if err != nil || len(checked.Suppressed) > 0 || checked.Subject != m.Subject {
 			t.Fatalf("Check below the cap returned %+v, %v", checked, err)
 		}
@@ -26,7 +26,7 @@ func TestCheckMatchesSendAndStoresNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := s.Check(t.Context(), c.caller, m); fault.KindOf(err) != fault.Limit {
+	if _, err := s.Check(t.Context(), c.caller, m, CheckOptions{}); fault.KindOf(err) != fault.Limit {
 		t.Errorf("Check at the cap returned %v, want the error of the cap", err)
 	}
 }

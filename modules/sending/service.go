@@ -2,6 +2,7 @@ package sending
 
 import (
 	"context"
+	"io"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -16,7 +17,9 @@ import (
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/runtime/base/telemetry"
 	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/mail/lint"
 	"github.com/postrider/postrider/runtime/mail/message"
+	"github.com/postrider/postrider/runtime/mail/rspamd"
 	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/web/idempotency"
 	"github.com/postrider/postrider/runtime/work/event"
@@ -86,6 +89,16 @@ type Signals interface {
 	Wake(channel string)
 }
 
+// LinkChecker requests links and reports those that do not work.
+type LinkChecker interface {
+	Check(ctx context.Context, accountID string, links []lint.Link) []lint.Finding
+}
+
+// SpamFilter checks a message for spam.
+type SpamFilter interface {
+	Check(ctx context.Context, e rspamd.Envelope, raw io.ReaderAt, size int64) (rspamd.Verdict, error)
+}
+
 // Params are the dependencies of the service.
 type Params struct {
 	fx.In
@@ -104,6 +117,8 @@ type Params struct {
 	Claimer     handover.Claimer      `optional:"true"` // nil: recipients are stored unclaimed
 	Registry    prometheus.Registerer `optional:"true"`
 	Tracing     *telemetry.Tracing    `optional:"true"`
+	Links       LinkChecker           `optional:"true"` // nil: checks do not request links
+	Spam        SpamFilter            `optional:"true"` // nil: checks have no spam score
 }
 
 // Service accepts messages, for immediate delivery or for a later time.
@@ -117,6 +132,8 @@ type Service struct {
 	quota       Quota
 	records     Records
 	writer      *writer
+	links       LinkChecker // nil: none
+	spam        SpamFilter  // nil: none
 }
 
 // writer stores submissions, many in one commit.
@@ -163,7 +180,7 @@ func New(p Params) (*Service, error) {
 	}
 	s := &Service{
 		db: p.DB, bus: p.Bus, accounts: p.Accounts, domains: p.Domains, suppression: p.Suppression,
-		templates: p.Templates, quota: p.Quota, records: p.Records,
+		templates: p.Templates, quota: p.Quota, records: p.Records, links: p.Links, spam: p.Spam,
 		writer: &writer{db: p.DB, bus: p.Bus, suppression: p.Suppression, quota: p.Quota, storage: p.Storage,
 			answers: p.Idempotency, signals: p.Signals, claimer: p.Claimer,
 			storeOnceSQL: storeOnceSQL(p.Suppression), counters: counters, tracing: p.Tracing},

@@ -28,6 +28,7 @@ import (
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/mail/lint"
 	"github.com/postrider/postrider/runtime/storage/page"
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
@@ -134,9 +135,12 @@ func (f *fakeSending) SendBatch(ctx context.Context, caller accounts.Caller,
 	return sending.BatchReceipt{Results: results}, nil
 }
 
-func (f *fakeSending) Check(_ context.Context, _ accounts.Caller, m sending.Message) (sending.CheckResult, error) {
+func (f *fakeSending) Check(_ context.Context, _ accounts.Caller, m sending.Message,
+	_ sending.CheckOptions) (sending.CheckResult, error) {
 	return sending.CheckResult{Preview: sending.Preview{From: "Ada <ada@example.com>", To: []string{"bob@example.net"},
-		Subject: m.Subject, Text: m.Text}}, nil
+		Subject: m.Subject, Text: m.Text}, Findings: []lint.Finding{{Code: "html_clipped", Severity: lint.Warning,
+		Reason: "The HTML has 120 kB.", Fix: "Shorten the HTML.", Part: lint.HTML, Count: 1,
+		Places: []lint.Place{{Line: 3, Element: "table"}}}}}, nil
 }
 
 func (f *fakeSending) Resend(_ context.Context, _ accounts.Caller, r sending.Resend) (sending.Receipt, error) {

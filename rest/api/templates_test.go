@@ -135,7 +135,7 @@ func (f *fakeTemplates) Preview(_ context.Context, _, ref string,
 	in templates.PreviewInput) (templates.Rendered, error) {
 	f.previews = append(f.previews, in)
 	_, err := f.find(ref)
-	return templates.Rendered{HTML: "<p>Thank you, Ada.</p>"}, err
+	return templates.Rendered{HTML: `<p>Thank you, Ada.</p><img src="cid:logo">`}, err
 }
 
 func (f *fakeTemplates) Versions(_ context.Context, _, ref string,

@@ -16,8 +16,13 @@ type checkAnswer struct {
 }
 
 type emailCheck struct {
-	Preview              emailPreview `json:"preview" doc:"The email as it would be sent."`
-	SuppressedRecipients []string     `json:"suppressed_recipients" doc:"Recipients on the suppression list. The email would be recorded as failed and sent to no recipient. Empty if the email would be sent."`
+	Preview              emailPreview   `json:"preview" doc:"The email as it would be sent."`
+	SuppressedRecipients []string       `json:"suppressed_recipients" doc:"Recipients on the suppression list. The email would be recorded as failed and sent to no recipient. Empty if the email would be sent."`
+	Findings             []wire.Finding `json:"findings" nullable:"false" doc:"Problems of the content, the worst first. They do not prevent a send. Empty if there are none."`
+}
+
+type checkQuery struct {
+	ResolveLinks bool `query:"resolve_links" default:"false" doc:"Whether to request the links of the email with HEAD, and report those that do not work. At most 25 https links."`
 }
 
 type emailPreview struct {
@@ -38,22 +43,25 @@ func (e *edge) checking(g *api.TagGroup) {
 		Summary: "Check an email without sending it",
 		Description: "Renders an email and runs every check of `POST /emails`: fields, template, sender, sandbox " +
 			"rules, suppression, caps and quotas. Stores and sends nothing. The errors are those of `POST /emails`. " +
-			"A later send can still be refused, for example if a cap is reached meanwhile.",
+			"A later send can still be refused, for example if a cap is reached meanwhile.\n\n`findings` lists problems " +
+			"that spam filters and mail clients have with the content: its size, links, images, header fields and markup, " +
+			"and the score of rspamd if the installation has one. Attachments and tracked links are not included.",
 		Body: &api.Body{About: "The email to check.", Examples: sendExamples()},
 		Example: map[string]any{"check": map[string]any{
 			"preview": map[string]any{"from": "Ada <ada@example.com>", "to": []any{"bob@example.net"}, "cc": []any{},
 				"bcc": []any{}, "reply_to": []any{}, "subject": "Your receipt", "html": nil, "text": "Thank you."},
-			"suppressed_recipients": []any{}}},
+			"suppressed_recipients": []any{}, "findings": []any{wire.FindingExample()}}},
 	}, sendBody, e.checkEmail)
 }
 
-func (e *edge) checkEmail(ctx context.Context, c *api.Call, _ *api.None, m sending.Message) (checkAnswer, error) {
-	checked, err := e.sender.Check(ctx, c.Caller, m)
+func (e *edge) checkEmail(ctx context.Context, c *api.Call, in *checkQuery, m sending.Message) (checkAnswer, error) {
+	checked, err := e.sender.Check(ctx, c.Caller, m, sending.CheckOptions{ResolveLinks: in.ResolveLinks})
 	if err != nil {
 		return checkAnswer{}, err
 	}
 	p := checked.Preview
 	return checkAnswer{emailCheck{SuppressedRecipients: wire.List(checked.Suppressed),
+		Findings: wire.Findings(checked.Findings),
 		Preview: emailPreview{From: p.From, To: wire.List(p.To), CC: wire.List(p.CC), BCC: wire.List(p.BCC),
 			ReplyTo: wire.List(p.ReplyTo), Subject: p.Subject, HTML: wire.OrNull(p.HTML), Text: wire.OrNull(p.Text)}}}, nil
 }

@@ -20,7 +20,8 @@ type Sender interface {
 	Send(ctx context.Context, caller accounts.Caller, r sending.Request) (sending.Receipt, error)
 	SendBatch(ctx context.Context, caller accounts.Caller, b sending.Batch) (sending.BatchReceipt, error)
 	Resend(ctx context.Context, caller accounts.Caller, r sending.Resend) (sending.Receipt, error)
-	Check(ctx context.Context, caller accounts.Caller, m sending.Message) (sending.CheckResult, error)
+	Check(ctx context.Context, caller accounts.Caller, m sending.Message,
+		o sending.CheckOptions) (sending.CheckResult, error)
 	schedule
 }
 

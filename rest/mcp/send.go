@@ -21,7 +21,7 @@ type letter struct {
 	ExpiresAt      string         `json:"expires_at,omitempty" jsonschema:"Delivery deadline, RFC 3339 with an offset or Z"`
 	Category       string         `json:"category,omitempty" jsonschema:"Kind of mail that recipients can opt out of"`
 	Unsubscribe    *bool          `json:"unsubscribe,omitempty" jsonschema:"Whether Postrider adds an unsubscribe link"`
-	DryRun         bool           `json:"dry_run,omitempty" jsonschema:"If true, renders the email and runs every check, but sends nothing"`
+	DryRun         bool           `json:"dry_run,omitempty" jsonschema:"If true, renders the email, runs every check and lists problems of the content, but sends nothing"`
 	IdempotencyKey string         `json:"idempotency_key,omitempty" jsonschema:"Calls with the same key send one email within 24 hours. Defaults to a key derived from the arguments, so pass a new one to send the same email again"`
 }
 
@@ -44,14 +44,29 @@ type sendTemplateInput struct {
 }
 
 type sendOutput struct {
-	ID                   string    `json:"id,omitempty" jsonschema:"ID of the email; absent after a dry run"`
-	Status               string    `json:"status" jsonschema:"sent, scheduled or failed; after a dry run, accepted or refused"`
-	DryRun               bool      `json:"dry_run"`
-	Replayed             bool      `json:"replayed" jsonschema:"true if an earlier call with the same key sent the email and this call sent nothing"`
-	IdempotencyKey       string    `json:"idempotency_key,omitempty"`
-	SuppressedRecipients []string  `json:"suppressed_recipients,omitempty" jsonschema:"Suppressed recipients, which prevent the email from being sent"`
-	Preview              *rendered `json:"preview,omitempty" jsonschema:"The email as it would be sent; only after a dry run"`
-	Problems             []string  `json:"problems,omitempty" jsonschema:"Why the email would not be sent; only after a dry run"`
+	ID                   string           `json:"id,omitempty" jsonschema:"ID of the email; absent after a dry run"`
+	Status               string           `json:"status" jsonschema:"sent, scheduled or failed; after a dry run, accepted or refused"`
+	DryRun               bool             `json:"dry_run"`
+	Replayed             bool             `json:"replayed" jsonschema:"true if an earlier call with the same key sent the email and this call sent nothing"`
+	IdempotencyKey       string           `json:"idempotency_key,omitempty"`
+	SuppressedRecipients []string         `json:"suppressed_recipients,omitempty" jsonschema:"Suppressed recipients, which prevent the email from being sent"`
+	Preview              *rendered        `json:"preview,omitempty" jsonschema:"The email as it would be sent; only after a dry run"`
+	Findings             []contentFinding `json:"findings,omitempty" jsonschema:"Problems of the content, which do not prevent a send, the worst first; only after a dry run"`
+	Problems             []string         `json:"problems,omitempty" jsonschema:"Why the email would not be sent; only after a dry run"`
+}
+
+// contentFinding is a problem in the content of an email.
+type contentFinding struct {
+	Code     string `json:"code"`
+	Severity string `json:"severity" jsonschema:"error, warning or info"`
+	Reason   string `json:"reason"`
+	Fix      string `json:"fix"`
+	Part     string `json:"part" jsonschema:"html, text, subject, header or message"`
+	Count    int    `json:"count" jsonschema:"Number of places"`
+	Places   []struct {
+		Line    *int   `json:"line"`
+		Element string `json:"element"`
+	} `json:"places" jsonschema:"The first 10 places"`
 }
 
 // rendered is an email after its template was rendered.
@@ -176,11 +191,12 @@ func keyFor(tool, given string, body map[string]any) (string, error) {
 func (s *session) checkLetter(ctx context.Context, body map[string]any) (sendOutput, string, error) {
 	var checked struct {
 		Check struct {
-			Preview              rendered `json:"preview"`
-			SuppressedRecipients []string `json:"suppressed_recipients"`
+			Preview              rendered         `json:"preview"`
+			SuppressedRecipients []string         `json:"suppressed_recipients"`
+			Findings             []contentFinding `json:"findings"`
 		} `json:"check"`
 	}
-	_, err := s.call(ctx, request{operation: "checkEmail", body: body}, &checked)
+	_, err := s.call(ctx, request{operation: "checkEmail", body: body}, &checked)                // links are not requested
 	if refused, is := err.(*callError); is && refused.Status < http.StatusInternalServerError && //nolint:errorlint // not wrapped
 		refused.Status != http.StatusUnauthorized && refused.Code != "rate_limit_exceeded" {
 		reason := s.adviseOn(ctx, "send_email", refused)
@@ -191,13 +207,16 @@ func (s *session) checkLetter(ctx context.Context, body map[string]any) (sendOut
 		return sendOutput{}, "", err
 	}
 	out := sendOutput{Status: "accepted", DryRun: true, Preview: &checked.Check.Preview,
-		SuppressedRecipients: checked.Check.SuppressedRecipients}
+		SuppressedRecipients: checked.Check.SuppressedRecipients, Findings: checked.Check.Findings}
 	out.Preview.Text, _ = cutText(out.Preview.Text, maxBody)
 	out.Preview.HTML, _ = cutText(out.Preview.HTML, maxBody)
 	if n := len(out.SuppressedRecipients); n > 0 {
 		out.Status = "refused"
 		out.Problems = []string{"Some recipients are suppressed. Remove them from the email, or end their suppression."}
 		return out, fmt.Sprintf("The email would not be sent: %d recipients are suppressed. Nothing was sent.", n), nil
+	}
+	if n := len(out.Findings); n > 0 {
+		return out, fmt.Sprintf("The email would be sent, and its content has %d findings. Nothing was sent.", n), nil
 	}
 	return out, "The email passes every check and would be sent. Nothing was sent.", nil
 }

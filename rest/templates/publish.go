@@ -10,6 +10,8 @@ import (
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/rest/api"
 	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/mail/lint"
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
@@ -37,6 +39,7 @@ type renderedTemplate struct {
 
 type renderedAnswer struct {
 	Rendered renderedTemplate `json:"rendered" doc:"The rendered template."`
+	Findings []wire.Finding   `json:"findings" nullable:"false" doc:"Problems of the rendered content, the worst first, as in POST /emails/check. Header fields and the number of recipients are not known yet. Empty if there are none."`
 }
 
 type versionAnswer struct {
@@ -77,7 +80,7 @@ func (e *edge) addPublishing(g *api.TagGroup) {
 					"variables": renderVariablesExample()},
 				"version": map[string]any{"version": 1, "variables": renderVariablesExample()}}},
 		Example: map[string]any{"rendered": map[string]any{"subject": "Your receipt, Ada",
-			"html": "<p>Thank you, Ada.</p>", "text": "Thank you, Ada."}},
+			"html": "<p>Thank you, Ada.</p>", "text": "Thank you, Ada."}, "findings": []any{wire.FindingExample()}},
 		Problems: []int{http.StatusNotFound}, Of: template,
 	}, renderBody, e.renderTemplate)
 	api.ListBy(g, api.Operation{
@@ -137,6 +140,20 @@ func bodySize(t templates.Template) (bytes int) {
 func (e *edge) renderTemplate(ctx context.Context, c *api.Call, in *api.Item,
 	preview templates.PreviewInput) (renderedAnswer, error) {
 	done, err := e.templates.Preview(ctx, c.AccountID, in.ID, preview)
+	if err != nil {
+		return renderedAnswer{}, err
+	}
+	found, _ := lint.Inspect(lint.Mail{Subject: done.Subject, HTML: done.HTML, Text: done.Text,
+		Domain: domainOf(done.From), NoSubject: true, AutoText: true, Managed: done.Unsubscribe})
 	return renderedAnswer{renderedTemplate{Subject: wire.OrNull(done.Subject), HTML: wire.OrNull(done.HTML),
-		Text: wire.OrNull(done.Text)}}, err
+		Text: wire.OrNull(done.Text)}, wire.Findings(found)}, nil
+}
+
+// domainOf returns the domain of a mailbox, or "" if there is none.
+func domainOf(mailbox string) string {
+	parsed, err := address.Parse(mailbox)
+	if err != nil {
+		return ""
+	}
+	return parsed.Domain
 }

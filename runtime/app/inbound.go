@@ -9,11 +9,14 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/inbound"
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/linkcheck"
 	"github.com/postrider/postrider/runtime/base/intake"
 	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/mail/authn"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 	"github.com/postrider/postrider/runtime/mail/rspamd"
+	"github.com/postrider/postrider/runtime/web/egress"
 )
 
 // inboundPeers are the dependencies of the module inbound for checking messages.
@@ -35,4 +38,27 @@ func newSpamFilter(cfg setting.Values) (inbound.SpamFilter, error) {
 		return nil, nil //nolint:nilnil // nil is valid: no filter
 	}
 	return rspamd.New(rspamd.Config{URL: inbound.RspamdURL.Get(cfg)})
+}
+
+// emailChecks are the dependencies of the module sending for checking emails before they are sent.
+var emailChecks = fx.Provide(newLinkChecker, newOutgoingSpamFilter)
+
+func newLinkChecker(cfg setting.Values, resolver *dnsx.Resolver) sending.LinkChecker {
+	dev := cfg.Mode == setting.Dev
+	guard := egress.NewGuard(nil)
+	if dev {
+		guard = egress.NewGuard(egress.Allow.Get(cfg))
+	}
+	client := egress.NewClient(egress.ClientConfig{Guard: guard, PlainLoopback: dev,
+		Lookup: egress.WithLocalhost(resolver.LookupIP)})
+	return linkcheck.New(linkcheck.Config{Client: client, AnyPort: dev})
+}
+
+// newOutgoingSpamFilter returns nil if none is configured.
+func newOutgoingSpamFilter(cfg setting.Values) (sending.SpamFilter, error) {
+	filter, err := newSpamFilter(cfg)
+	if filter == nil || err != nil {
+		return nil, err
+	}
+	return filter, nil
 }

@@ -212,7 +212,7 @@ var registry = []Module{
 		Uses:     []string{"tracking", "statistics"},
 		Option: fx.Options(records.Module, queue.Module, compose.Module, delivery.Module, sending.Module,
 			release.Module, bodies.Module,
-			fx.Provide(sendingConfig, bodies.ConfigOf)),
+			emailChecks, fx.Provide(sendingConfig, bodies.ConfigOf)),
 		Routes: []route{
 			routesOf3(func(s *sending.Service, r *records.Service, turns *exports.Service) api.Routes {
 				return restemails.Routes(s, r, turns)

@@ -73,6 +73,6 @@ var reaches = map[string]Reach{
 
 	"Query.viewer": NoDomain, "Query.account": NoDomain, "Query.email": OwnDomains, "Query.emails": OwnDomains,
 	"Query.domain": OwnDomains, "Query.domains": OwnDomains,
-	"Mutation.sendEmail": OwnDomains, "Mutation.cancelEmail": OwnDomains, "Mutation.rescheduleEmail": OwnDomains,
+	"Mutation.sendEmail": OwnDomains, "Mutation.checkEmail": OwnDomains, "Mutation.cancelEmail": OwnDomains, "Mutation.rescheduleEmail": OwnDomains,
 	"Query.template": NoDomain, "Query.templates": NoDomain,
 }

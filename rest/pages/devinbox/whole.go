@@ -13,8 +13,12 @@ import (
 	inbox "github.com/postrider/postrider/modules/devinbox"
 	"github.com/postrider/postrider/rest/api"
 	"github.com/postrider/postrider/rest/api/problem"
+	"github.com/postrider/postrider/rest/api/wire"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/mail/lint"
+	"github.com/postrider/postrider/runtime/mail/message"
 )
 
 // messageJSON returns an email with its content to scripts.
@@ -97,6 +101,7 @@ type wholeJSON struct {
 	HTML        string           `json:"html"`
 	Text        string           `json:"text"`
 	Attachments []attachmentJSON `json:"attachments"`
+	Findings    []wire.Finding   `json:"findings"`
 }
 
 type headerJSON struct {
@@ -118,7 +123,8 @@ func sendWhole(w http.ResponseWriter, mail *ent.CapturedMail) error {
 	if err != nil {
 		return err
 	}
-	out := wholeJSON{newMailJSON(mail), []headerJSON{}, parsed.HTML, parsed.Text, []attachmentJSON{}}
+	out := wholeJSON{newMailJSON(mail), []headerJSON{}, parsed.HTML, parsed.Text, []attachmentJSON{},
+		findingsOf(mail, parsed)}
 	for _, h := range parsed.Header {
 		out.Headers = append(out.Headers, headerJSON{h.Name, h.Value})
 	}
@@ -128,4 +134,15 @@ func sendWhole(w http.ResponseWriter, mail *ent.CapturedMail) error {
 				fmt.Sprintf("%s/files/%d", linkTo(mail.ID), i)})
 	}
 	return sendJSON(w, map[string]any{"mail": out})
+}
+
+// findingsOf returns the problems of a captured email. Its links may already be tracked ones.
+func findingsOf(mail *ent.CapturedMail, parsed *message.FullMessage) []wire.Finding {
+	domain := ""
+	if from, err := address.Parse(mail.From); err == nil {
+		domain = from.Domain
+	}
+	found, _ := lint.Inspect(lint.Mail{Subject: mail.Subject, HTML: parsed.HTML, Text: parsed.Text, Domain: domain,
+		Header: mail.Raw, Recipients: len(mail.RcptTo), Tracked: true})
+	return wire.Findings(found)
 }

@@ -8,6 +8,7 @@
 package rspamd
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,6 +17,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -36,7 +38,18 @@ type Verdict struct {
 	Status   Classification
 	Score    float64 // on rspamd's own scale; higher is worse
 	HasScore bool
+	Reasons  []Reason // the symbols that raise the score most, at most MaxReasons
 }
+
+// Reason is a symbol of rspamd, which is one property of a message, and its part of the score.
+type Reason struct {
+	Name        string
+	Description string // may be empty
+	Score       float64
+}
+
+// MaxReasons is the number of symbols that a Verdict contains.
+const MaxReasons = 10
 
 // Config is the address of rspamd: its normal worker (port 11333) or its proxy.
 type Config struct {
@@ -51,6 +64,7 @@ type Envelope struct {
 	From    string // empty: the null return path
 	Rcpt    []string
 	QueueID string
+	User    string // the authenticated sender of outgoing mail; empty: received mail
 }
 
 // Client is an rspamd client. It is safe for concurrent use.
@@ -97,6 +111,10 @@ type answer struct {
 	Skipped bool     `json:"is_skipped"`
 	Score   *float64 `json:"score"`
 	Action  string   `json:"action"`
+	Symbols map[string]struct {
+		Score       float64 `json:"score"`
+		Description string  `json:"description"`
+	} `json:"symbols"`
 }
 
 // Check checks a message of size bytes. With an error the verdict is Unknown.
@@ -152,7 +170,7 @@ func (e Envelope) requestHeader() http.Header {
 	if from == "" {
 		from = "<>"
 	}
-	for _, field := range [][2]string{{"IP", e.IP}, {"Helo", e.Hello}, {"From", from}, {"Queue-Id", e.QueueID}} {
+	for _, field := range [][2]string{{"IP", e.IP}, {"Helo", e.Hello}, {"From", from}, {"Queue-Id", e.QueueID}, {"User", e.User}} {
 		if field[1] != "" {
 			h.Set(field[0], stripControls(field[1]))
 		}
@@ -173,6 +191,19 @@ func stripControls(s string) string {
 	}, strings.ToValidUTF8(s, "?"))
 }
 
+// reasons returns the symbols with a positive score, the highest first.
+func (a answer) reasons() (list []Reason) {
+	for name, symbol := range a.Symbols {
+		if symbol.Score > 0 {
+			list = append(list, Reason{Name: name, Description: symbol.Description, Score: symbol.Score})
+		}
+	}
+	slices.SortFunc(list, func(a, b Reason) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.Name, b.Name))
+	})
+	return list[:min(len(list), MaxReasons)]
+}
+
 // verdictOf maps rspamd's actions. Greylist and soft reject ask to retry later, which says little about the
 // message; a custom action of the operator has no meaning here.
 //
@@ -186,6 +217,7 @@ func verdictOf(said answer) Verdict {
 	if said.Score != nil {
 		v.Score, v.HasScore = *said.Score, true
 	}
+	v.Reasons = said.reasons()
 	switch said.Action {
 	case "reject", "add header", "rewrite subject":
 		v.Status = Spam

@@ -52,11 +52,13 @@ func TestActionsBecomeVerdicts(t *testing.T) {
 		`{"score":1,"action":"soft reject"}`:                 {Status: rspamd.Ham, Score: 1, HasScore: true},
 		`{"action":"no action"}`:                             {Status: rspamd.Ham},
 		`{"is_skipped":true,"score":0,"action":"no action"}`: {Status: rspamd.Unknown},
-		`{"score":3,"action":"our own"}`:                     {Status: rspamd.Unknown, Score: 3, HasScore: true},
+		`{"score":6,"action":"add header","symbols":{"B":{"score":2},"A":{"score":2},"C":{"score":3,"description":"Bad"},"D":{"score":-1},"E":{"score":0}}}`: {Status: rspamd.Spam, Score: 6, HasScore: true,
+			Reasons: []rspamd.Reason{{Name: "C", Description: "Bad", Score: 3}, {Name: "A", Score: 2}, {Name: "B", Score: 2}}},
+		`{"score":3,"action":"our own"}`: {Status: rspamd.Unknown, Score: 3, HasScore: true},
 	} {
 		got, err := client(t, rspamd.Config{URL: server(t, respondWith(body))}).
 			Check(t.Context(), rspamd.Envelope{}, strings.NewReader("x"), 1)
-		if err != nil || got != want {
+		if err != nil || !cmp.Equal(got, want) {
 			t.Errorf("%s: got %+v, %v, want %+v", body, got, err, want)
 		}
 	}
@@ -139,7 +141,7 @@ func TestFailedCheckReturnsAnErrorAndNoVerdict(t *testing.T) {
 			t.Parallel()
 			got, err := client(t, rspamd.Config{URL: url, Timeout: 2 * time.Second}).
 				Check(t.Context(), rspamd.Envelope{}, strings.NewReader("x"), 1)
-			if err == nil || got != (rspamd.Verdict{Status: rspamd.Unknown}) {
+			if err == nil || !cmp.Equal(got, rspamd.Verdict{Status: rspamd.Unknown}) {
 				t.Errorf("Check returned %+v, %v, want an error and the status unknown", got, err)
 			}
 		})

@@ -143,7 +143,7 @@ export interface components {
     EmailAnswer: { email: components['schemas']["EmailRecord"] }
     EmailBouncedEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.bounced" }
     EmailCancelledEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.cancelled" }
-    EmailCheck: { preview: components['schemas']["EmailPreview"]; suppressed_recipients: (string)[] | null }
+    EmailCheck: { findings: (components['schemas']["Finding"])[]; preview: components['schemas']["EmailPreview"]; suppressed_recipients: (string)[] | null }
     EmailClickedEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.clicked" }
     EmailComplainedEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.complained" }
     EmailDeliveredEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.delivered" }
@@ -178,6 +178,8 @@ export interface components {
     FactorAnswer: { secret: string; uri: string }
     FailurePayload: { code: string; reason: string }
     FieldChange: { after: unknown; before: unknown; path: string }
+    Finding: { code: string; count: number; fix: string; part: "html" | "text" | "subject" | "header" | "message"; places: (components['schemas']["FindingPlace"])[]; reason: string; severity: "error" | "warning" | "info" }
+    FindingPlace: { element: string; line: number | null }
     ForgotPassword: { email: string }
     ForwardReceivedEmail: { attachments?: (components['schemas']["AttachmentInput"])[] | null; bcc?: (components['schemas']["Mailboxes"]) | (null); cc?: (components['schemas']["Mailboxes"]) | (null); from?: (components['schemas']["Mailbox"]) | (null); headers?: Record<string, string> | null; html?: string | null; reply_to?: (components['schemas']["Mailboxes"]) | (null); subject?: string | null; tags?: (components['schemas']["TagsInput"]) | (null); text?: string | null; to: (components['schemas']["Mailboxes"]); with_attachments?: boolean | null }
     Header: { name: string; value: string }
@@ -305,7 +307,7 @@ export interface components {
     RecoverWebhook: { only_failed?: boolean | null; since: string; until?: string | null }
     RecoveryAnswer: { recovery_codes: (string)[] }
     RenderTemplate: { draft?: (components['schemas']["UnsavedTemplate"]) | (null); variables?: Record<string, unknown> | null; version?: (components['schemas']["TemplateVersionReference"]) | (null) }
-    RenderedAnswer: { rendered: components['schemas']["RenderedTemplate"] }
+    RenderedAnswer: { findings: (components['schemas']["Finding"])[]; rendered: components['schemas']["RenderedTemplate"] }
     RenderedTemplate: { html: string | null; subject: string | null; text: string | null }
     ReplyToReceivedEmail: { attachments?: (components['schemas']["AttachmentInput"])[] | null; bcc?: (components['schemas']["Mailboxes"]) | (null); cc?: (components['schemas']["Mailboxes"]) | (null); from?: (components['schemas']["Mailbox"]) | (null); headers?: Record<string, string> | null; html?: string | null; reply_to?: (components['schemas']["Mailboxes"]) | (null); subject?: string | null; tags?: (components['schemas']["TagsInput"]) | (null); text?: string | null; to?: (components['schemas']["Mailboxes"]) | (null) }
     ResetAnswer: { ok: true; signed_in: boolean }
@@ -616,7 +618,7 @@ export interface paths {
     post: { parameters: { query?: never; path?: never; header?: { "Idempotency-Key"?: string }; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["SendBatch"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["BatchAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
   "/emails/check": {
-    post: { parameters: { query?: never; path?: never; header?: never; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["SendEmail"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["CheckAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+    post: { parameters: { query?: { resolve_links?: boolean }; path?: never; header?: never; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["SendEmail"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["CheckAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
   "/emails/export": {
     get: { parameters: { query?: { format?: "jsonl" | "csv"; status?: "queued" | "scheduled" | "sent" | "delivered" | "bounced" | "failed" | "cancelled"; to?: string; from?: string; tag?: string; domain?: string; since?: string; until?: string; q?: string }; path?: never; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/x-ndjson": string; "text/csv": string } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }

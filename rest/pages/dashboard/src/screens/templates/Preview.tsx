@@ -4,6 +4,7 @@ import { ErrorAlert } from '@/parts/ErrorAlert'
 import { HtmlPreview } from '@/parts/HtmlPreview'
 import { SkeletonText } from '@/parts/Skeleton'
 import { SegmentedControl } from '@/parts/Tabs'
+import { Findings } from './Findings'
 import { names } from './merge'
 import type { Problem, Render } from './useRender'
 
@@ -14,7 +15,7 @@ type View = 'desktop' | 'mobile' | 'text'
 export function Preview({ render, go, label = 'Preview' }: { render: Render; label?: string; go?: (p: Problem) => void }) {
   const [view, setView] = useState<View>('desktop')
   const [scheme, setScheme] = useState<'light' | 'dark'>('light')
-  const { rendered, problems, failure } = render
+  const { rendered, findings, problems, failure } = render
   const html = useDeferredValue(rendered?.html ?? null)
   const shown = view !== 'text' && rendered && !html ? 'text' : view
   return (
@@ -42,6 +43,7 @@ export function Preview({ render, go, label = 'Preview' }: { render: Render; lab
         </div>
       )}
       <p className="text-xs text-ink-3">Rendered by Postrider with the sample values of your variables.</p>
+      {findings && <Findings findings={findings} />}
     </section>
   )
 }

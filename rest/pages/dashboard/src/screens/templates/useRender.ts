@@ -34,7 +34,7 @@ export function useRender({ id, stamp, values, version, changes }: Options) {
     queryFn: ({ signal }) => {
       const { values: variables, changes: draft } = JSON.parse(settled) as { values: Record<string, unknown>; changes?: Changes }
       const body = version === undefined ? { variables, ...(draft ? { draft } : {}) } : { variables, version }
-      return unwrap(rest.POST('/templates/{id}/render', { params: { path: { id } }, body, signal })).then((a) => a.rendered)
+      return unwrap(rest.POST('/templates/{id}/render', { params: { path: { id } }, body, signal }))
     },
     placeholderData: (old) => old,
     staleTime: Infinity,
@@ -45,8 +45,9 @@ export function useRender({ id, stamp, values, version, changes }: Options) {
   // A failed query has no data, not even that of the text before.
   const last = useRef(query.data)
   if (query.data) last.current = query.data
+  const shown = query.data ?? last.current
   return {
-    rendered: query.data ?? last.current, problems, busy: query.isFetching || now !== settled, stale: query.isPlaceholderData || query.error !== null, refetch: () => void query.refetch(),
+    rendered: shown?.rendered, findings: shown?.findings, problems, busy: query.isFetching || now !== settled, stale: query.isPlaceholderData || query.error !== null, refetch: () => void query.refetch(),
     // failure is an error that is not about the text.
     failure: query.error && problems.length === 0 ? query.error : null,
     // valid is set if the server accepts the draft. Values of variables do not matter.
