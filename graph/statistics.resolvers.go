@@ -7,6 +7,7 @@ package graph
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/postrider/postrider/graph/inquiry"
@@ -26,6 +27,10 @@ func (r *queryResolver) EmailStatistics(ctx context.Context, rangeArg model.Time
 		return nil, err
 	}
 	return toStatistics(found), nil
+}
+
+func (r *queryResolver) AutomationStatistics(ctx context.Context, rangeArg model.TimeRange, interval model.StatisticsInterval, timezone string, automationID *string, placedBy model.AutomationMoment) (*model.AutomationStatistics, error) {
+	panic(fmt.Errorf("not implemented: AutomationStatistics - automationStatistics"))
 }
 
 func (r *queryResolver) TopBounceReasons(ctx context.Context, rangeArg model.TimeRange, filter *model.StatisticsFilter, first int) ([]*model.BounceReason, error) {
