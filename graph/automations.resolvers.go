@@ -8,7 +8,6 @@ package graph
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
@@ -41,7 +40,9 @@ func (r *automationResolver) Timezone(ctx context.Context, obj *model.Automation
 }
 
 func (r *automationResolver) Goal(ctx context.Context, obj *model.Automation) (*definition.Goal, error) {
-	panic(fmt.Errorf("not implemented: Goal - goal"))
+	var draft draftOf
+	err := json.Unmarshal(obj.Draft, &draft)
+	return draft.Goal, err
 }
 
 func (r *automationResolver) HasUnpublishedChanges(ctx context.Context, obj *model.Automation) (bool, error) {
@@ -130,7 +131,7 @@ func (r *automationRunStepResolver) Error(ctx context.Context, obj *ent.Automati
 }
 
 func (r *automationStatsResolver) ConversionRate(ctx context.Context, obj *figures.Runs) (*model.Rate, error) {
-	panic(fmt.Errorf("not implemented: ConversionRate - conversionRate"))
+	return &model.Rate{Numerator: obj.Converted, Denominator: obj.WithGoal}, nil
 }
 
 func (r *automationStepResolver) Stats(ctx context.Context, obj *model.AutomationStep, version *int) (*model.AutomationStepStats, error) {

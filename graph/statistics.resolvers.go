@@ -7,7 +7,6 @@ package graph
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/postrider/postrider/graph/inquiry"
@@ -30,7 +29,16 @@ func (r *queryResolver) EmailStatistics(ctx context.Context, rangeArg model.Time
 }
 
 func (r *queryResolver) AutomationStatistics(ctx context.Context, rangeArg model.TimeRange, interval model.StatisticsInterval, timezone string, automationID *string, placedBy model.AutomationMoment) (*model.AutomationStatistics, error) {
-	panic(fmt.Errorf("not implemented: AutomationStatistics - automationStatistics"))
+	caller, err := inquiry.Authorize(ctx, rights.Read)
+	if err != nil {
+		return nil, err
+	}
+	found, err := r.parts.Statistics.QueryRuns(ctx, caller.AccountID, statistics.RunQuestion{Range: statisticsRange(rangeArg), Interval: statistics.Interval(strings.ToLower(string(interval))),
+		Timezone: timezone, AutomationID: stringOrEmpty(automationID), ByStart: placedBy == model.AutomationMomentStart})
+	if err != nil {
+		return nil, err
+	}
+	return toRunStatistics(found), nil
 }
 
 func (r *queryResolver) TopBounceReasons(ctx context.Context, rangeArg model.TimeRange, filter *model.StatisticsFilter, first int) ([]*model.BounceReason, error) {
