@@ -66,13 +66,13 @@ var OfAutomation = api.Noun{Name: "automation", About: "ID of the automation.",
 	Is:      func(word string) bool { return id.Is(id.Automation, word) }}
 
 type automationRecord struct {
-	ID                    string            `json:"id" doc:"The ID of the automation." example:"aut_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Name                  string            `json:"name" doc:"The name of the automation."`
-	Description           *string           `json:"description" doc:"A human-readable description. null if none is set."`
-	Status                string            `json:"status" enum:"draft,active,paused,archived" doc:"The status of the automation. Only an active automation starts runs."`
-	Trigger               storedTrigger     `json:"trigger" doc:"The trigger of the draft."`
-	Steps                 storedSteps       `json:"steps" doc:"The steps of the draft."`
-	Timezone              *string           `json:"timezone" doc:"The time zone of the draft; null for UTC."`
+	ID          string        `json:"id" doc:"The ID of the automation." example:"aut_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Name        string        `json:"name" doc:"The name of the automation."`
+	Description *string       `json:"description" doc:"A human-readable description. null if none is set."`
+	Status      string        `json:"status" enum:"draft,active,paused,archived" doc:"The status of the automation. Only an active automation starts runs."`
+	Trigger     storedTrigger `json:"trigger" doc:"The trigger of the draft."`
+	Steps       storedSteps   `json:"steps" doc:"The steps of the draft."`
+	Timezone    *string       `json:"timezone" doc:"The time zone of the draft; null for UTC."`
 
 	Goal wire.Optional[storedGoal] `json:"goal" doc:"The goal of the draft; null if it has none. A run keeps the goal of its version."`
 

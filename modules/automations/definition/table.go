@@ -128,8 +128,8 @@ var (
 	addresses  = textOr(textForm(MaxString, nil), listForm(1, 50, textForm(MaxString, nil))).titled("StepAddresses")
 	goalEvent  = textForm(4*MaxName, CheckEventName).
 			withSchema(map[string]any{"maxLength": MaxName, "pattern": `^[^$\s](.*\S)?$`})
-	events     = textOr(eventName, listForm(1, MaxEvents, eventName)).titled("StepEvents")
-	target     = textOr(oneOf(Continue, Ends, Fails),
+	events = textOr(eventName, listForm(1, MaxEvents, eventName)).titled("StepEvents")
+	target = textOr(oneOf(Continue, Ends, Fails),
 		objectForm(member{"goto", keyText, true, "The key of a later step."}).titled("StepGoto")).titled("StepTarget")
 	timeOfDay = textForm(5, clock.CheckTimeOfDay).
 			withSchema(map[string]any{"pattern": "^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$"})

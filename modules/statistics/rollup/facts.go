@@ -75,7 +75,9 @@ SELECT f.account_id, f.automation_id, f.type, ` + fmt.Sprintf(quarter, "f.create
 // Selection selects facts: text reads those about mail, and runs those about runs.
 type Selection struct{ text, runs string }
 
-func newSelection(condition string) Selection { return Selection{factsSQL(condition), runsSQL(condition)} }
+func newSelection(condition string) Selection {
+	return Selection{factsSQL(condition), runsSQL(condition)}
+}
 
 var (
 	// Between selects the facts with ids in [$1, $2).

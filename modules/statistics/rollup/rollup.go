@@ -72,7 +72,7 @@ const (
 
 // The figures of a chunk about runs, by index.
 const (
-	RunsStarted = iota
+	RunsStarted  = iota
 	RunsWithGoal // the part of RunsStarted whose version has a goal
 	RunsCompleted
 	RunsFailed
