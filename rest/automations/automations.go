@@ -293,7 +293,7 @@ func exampleGoal() map[string]any { return map[string]any{"event": "order.paid",
 func exampleAutomation() map[string]any {
 	d := exampleDefinition()
 	return map[string]any{"id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "Welcome", "description": nil,
-		"status": "active", "trigger": d["trigger"], "steps": d["steps"], "timezone": nil, "goal": exampleGoal(),
+		"status": "active", "trigger": d["trigger"], "steps": d["steps"], "timezone": nil, "goal": nil,
 		"version": 1, "has_unpublished_changes": false, "draining": nil,
 		"etag":       "3f2a9c1b7d5e4f603f2a9c1b7d5e4f603f2a9c1b7d5e4f603f2a9c1b7d5e4f60",
 		"created_at": "2026-01-15T09:30:00.000Z", "updated_at": "2026-01-15T09:30:00.000Z",
