@@ -21,13 +21,9 @@ const longDelay = `{"key": "wait", "type": "delay", "duration": "P30D"}`
 // activateGoal activates an automation whose goal is the event paid within a week.
 func (w *world) activateGoal(t *testing.T, trigger, list string) *ent.Automation {
 	t.Helper()
-	return w.activateDefinition(t, fmt.Sprintf(`{"name": "Goal", "trigger": %s, "steps": [%s], "goal": {"event": "paid", "within_days": 7}}`,
-		trigger, list))
-}
-
-func (w *world) activateDefinition(t *testing.T, document string) *ent.Automation {
-	t.Helper()
-	a, err := w.Create(t.Context(), sendingtest.Account, []byte(document), nil)
+	const goal = `{"event": "paid", "within_days": 7}`
+	a, err := w.Create(t.Context(), sendingtest.Account,
+		fmt.Appendf(nil, `{"name": "Goal", "trigger": %s, "steps": [%s], "goal": %s}`, trigger, list, goal), nil)
 	if err == nil {
 		_, err = w.Activate(t.Context(), w.caller(), a.ID, Activation{})
 	}
@@ -177,8 +173,8 @@ func TestRunsConvertOnce(t *testing.T) {
 	for n := range people {
 		w.postAs(t, "paid", fmt.Sprintf("u%03d", n), "", `{}`)
 	}
-	w.Exec(t, `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF new.type = 'automation.converted' THEN RAISE EXCEPTION 'killed'; END IF; RETURN new; END $$`)
-	w.Exec(t, `CREATE TRIGGER refuse BEFORE INSERT ON facts FOR EACH ROW EXECUTE FUNCTION refuse()`)
+	w.Exec(t, `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'killed'; END $$`)
+	w.Exec(t, `CREATE TRIGGER refuse BEFORE INSERT ON facts FOR EACH ROW WHEN (new.type = 'automation.converted') EXECUTE FUNCTION refuse()`)
 	if _, err := w.Convert(t.Context()); err == nil {
 		t.Error("a conversion without its fact succeeded")
 	}
@@ -196,7 +192,8 @@ func TestRunsConvertOnce(t *testing.T) {
 	}
 	group.Wait()
 	w.convert(t)
-	if runs, facts := w.Count(t, "automation_runs WHERE converted_at IS NOT NULL"), w.Count(t, "facts WHERE type = 'automation.converted'"); runs != people || facts != people {
+	runs := w.Count(t, "automation_runs WHERE converted_at IS NOT NULL")
+	if facts := w.Count(t, "facts WHERE type = 'automation.converted'"); runs != people || facts != people {
 		t.Errorf("%d runs converted, with %d facts; want %d of each", runs, facts, people)
 	}
 }

@@ -26,7 +26,8 @@ func (tr *traffic) runs(account, automation string, started time.Time) string {
 	tr.exec(`INSERT INTO automation_runs (id, account_id, automation_id, version, event_id, event, status, step_index, error, depth, started_at, goal_until)
 		VALUES ($1, $2, $3, 1, $4, '{}', 'completed', 0, '', 0, $5, $6)`, run.id, account, automation, id.New(id.CustomEvent), started, goalUntil)
 	reports := func(kind string, at time.Time) {
-		tr.happens(thing{kind: kind, at: at.Truncate(time.Microsecond), mail: run}, map[string]any{"automation_id": automation})
+		tr.happens(thing{kind: kind, at: at.Truncate(time.Microsecond), mail: run},
+			map[string]any{"automation_id": automation})
 	}
 	later := func() time.Time { return started.Add(time.Duration(tr.dice.Int64N(int64(30 * time.Hour)))) }
 	reports("automation.started", started)
@@ -49,7 +50,8 @@ func (tr *traffic) runs(account, automation string, started time.Time) string {
 
 // countRunsSQL counts facts by the periods of a time zone as PostgreSQL computes them.
 const countRunsSQL = `
-SELECT date_trunc($1, at, $2), count(*) FILTER (WHERE type = 'automation.started'), count(*) FILTER (WHERE type = 'automation.started' AND goal_until IS NOT NULL),
+SELECT date_trunc($1, at, $2), count(*) FILTER (WHERE type = 'automation.started'),
+	count(*) FILTER (WHERE type = 'automation.started' AND goal_until IS NOT NULL),
 	count(*) FILTER (WHERE type = 'automation.completed'), count(*) FILTER (WHERE type = 'automation.failed'),
 	count(*) FILTER (WHERE type = 'automation.cancelled'), count(*) FILTER (WHERE type = 'automation.converted')
 FROM (SELECT f.type, r.goal_until, CASE WHEN $5 THEN r.started_at ELSE f.created_at END AS at
@@ -194,7 +196,7 @@ func TestRunQuestionsAreValidated(t *testing.T) {
 		"range":    {Range: between(at.AddDate(-3, 0, 0), at), Interval: Hour, Timezone: "UTC"},
 	} {
 		_, err := tr.QueryRuns(t.Context(), tr.account[0], q)
-		if f := fault.Classify(err); err == nil || f.Kind != fault.Invalid || f.Fields[field] == "" || len(f.Fields) != 1 {
+		if f := fault.Classify(err); f.Kind != fault.Invalid || f.Fields[field] == "" || len(f.Fields) != 1 {
 			t.Errorf("a wrong %s returned the error %v, want one about this field alone", field, err)
 		}
 	}

@@ -31,7 +31,8 @@ func (*fakeStatistics) check(r statistics.Range, i statistics.Interval, zone str
 	return wrong.Err()
 }
 
-func (f *fakeStatistics) Query(_ context.Context, _ string, q statistics.Question) (out statistics.QueryResult, err error) {
+func (f *fakeStatistics) Query(_ context.Context, _ string,
+	q statistics.Question) (out statistics.QueryResult, err error) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	f.mail = q
@@ -41,7 +42,8 @@ func (f *fakeStatistics) Query(_ context.Context, _ string, q statistics.Questio
 	return out, f.check(q.Range, q.Interval, q.Timezone)
 }
 
-func (f *fakeStatistics) QueryRuns(_ context.Context, _ string, q statistics.RunQuestion) (out statistics.RunAnswer, err error) {
+func (f *fakeStatistics) QueryRuns(_ context.Context, _ string,
+	q statistics.RunQuestion) (out statistics.RunAnswer, err error) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	f.runs = q
@@ -54,14 +56,16 @@ func (f *fakeStatistics) QueryRuns(_ context.Context, _ string, q statistics.Run
 func TestStatisticsOverTime(t *testing.T) {
 	t.Parallel()
 	b := newBundleFor(t, "/automations")
-	const query = "?since=2026-01-15T00:00:00Z&until=2026-01-16T01:00:00%2B01:00&interval=hour&timezone=Europe/Vienna&placed_by=start"
+	const query = "?since=2026-01-15T00:00:00Z&until=2026-01-16T01:00:00%2B01:00&interval=hour" +
+		"&timezone=Europe/Vienna&placed_by=start"
 	got := b.do(t, request{method: http.MethodGet, path: "/api/automations/" + automationID + "/statistics" + query})
 	whole := statistics.Range{Since: statisticsDay, Until: statisticsDay.Add(24 * time.Hour)}
-	if q := b.statistics.runs; got.status != http.StatusOK || !q.Range.Until.Equal(whole.Until) || !q.Range.Since.Equal(whole.Since) ||
-		q.Interval != statistics.Hour || q.Timezone != "Europe/Vienna" || !q.ByStart || q.AutomationID != automationID {
+	if q := b.statistics.runs; got.status != http.StatusOK || !q.Range.Until.Equal(whole.Until) ||
+		!q.Range.Since.Equal(whole.Since) || q.Interval != statistics.Hour || q.Timezone != "Europe/Vienna" || !q.ByStart || q.AutomationID != automationID {
 		t.Errorf("%d; the question about runs is %+v", got.status, q)
 	}
-	if q := b.statistics.mail; q.Filter != (statistics.Filter{AutomationID: automationID}) || !q.ByEmail || q.Timezone != "Europe/Vienna" {
+	if q := b.statistics.mail; q.Filter != (statistics.Filter{AutomationID: automationID}) || !q.ByEmail ||
+		q.Timezone != "Europe/Vienna" {
 		t.Errorf("the question about mail is %+v", q)
 	}
 	var told struct {
@@ -74,8 +78,9 @@ func TestStatisticsOverTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]int{"started": 9, "with_goal": 8, "completed": 4, "failed": 2, "cancelled": 1, "converted": 3}
-	if diff := cmp.Diff(want, told.Statistics.Totals.Runs); diff != "" || told.Statistics.AsOf != "2026-01-15T01:00:00.000Z" {
-		t.Errorf("as of %s, runs (-want +got):\n%s", told.Statistics.AsOf, diff)
+	s := told.Statistics
+	if diff := cmp.Diff(want, s.Totals.Runs); diff != "" || s.AsOf != "2026-01-15T01:00:00.000Z" {
+		t.Errorf("as of %s, runs (-want +got):\n%s", s.AsOf, diff)
 	}
 	if got := b.do(t, request{method: http.MethodGet,
 		path: "/api/automations/aut_01kf0m4w7he6x8q2v5b3n9c1tz/statistics"}); got.status != http.StatusNotFound {

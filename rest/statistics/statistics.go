@@ -202,12 +202,12 @@ type automationAnswer struct {
 }
 
 type automationStatistics struct {
-	AsOf    wire.Time           `json:"as_of" doc:"Every event before this time is counted."`
-	Totals  automationFigures   `json:"totals" doc:"Totals of the whole time range."`
-	Buckets []automationBuckets `json:"buckets" nullable:"false" doc:"The periods, oldest first, including empty ones."`
+	AsOf    wire.Time          `json:"as_of" doc:"Every event before this time is counted."`
+	Totals  automationFigures  `json:"totals" doc:"Totals of the whole time range."`
+	Buckets []automationBucket `json:"buckets" nullable:"false" doc:"The periods, oldest first, including empty ones."`
 }
 
-type automationBuckets struct {
+type automationBucket struct {
 	Start   wire.Time         `json:"start" doc:"When the period starts."`
 	Figures automationFigures `json:"figures" doc:"The figures of the period."`
 }
@@ -271,9 +271,10 @@ func newAutomationStatistics(runs statistics.RunAnswer, emails statistics.QueryR
 		asOf = emails.AsOf
 	}
 	out := automationStatistics{AsOf: wire.Time(asOf), Totals: newAutomationFigures(runs.Totals, emails.Totals),
-		Buckets: make([]automationBuckets, len(runs.Buckets))}
+		Buckets: make([]automationBucket, len(runs.Buckets))}
 	for i, b := range runs.Buckets {
-		out.Buckets[i] = automationBuckets{wire.Time(b.Start), newAutomationFigures(b.Figures, emails.Buckets[i].Figures)}
+		out.Buckets[i] = automationBucket{wire.Time(b.Start),
+			newAutomationFigures(b.Figures, emails.Buckets[i].Figures)}
 	}
 	return out
 }
