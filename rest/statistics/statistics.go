@@ -154,41 +154,41 @@ func TemplateRoutes(service Service, of Templates) api.Routes {
 	})
 }
 
-func (e *edge) getAutomationStatistics(ctx context.Context, c *api.Call, in *query) (automationAnswer, error) {
+func (e *edge) getAutomationStatistics(ctx context.Context, c *api.Call, in *query) (automationStatisticsAnswer, error) {
 	p, err := in.toPeriod(e.now())
 	if err != nil {
-		return automationAnswer{}, err
+		return automationStatisticsAnswer{}, err
 	}
 	a, err := e.automations.Get(ctx, c.AccountID, in.ID)
 	if err != nil {
-		return automationAnswer{}, err
+		return automationStatisticsAnswer{}, err
 	}
 	runs, err := e.service.QueryRuns(ctx, c.AccountID, statistics.RunQuestion{Range: p.Range, Interval: p.interval,
 		Timezone: p.timezone, AutomationID: a.ID, ByStart: p.byStart})
 	if err != nil {
-		return automationAnswer{}, nameParameters(err)
+		return automationStatisticsAnswer{}, nameParameters(err)
 	}
 	emails, err := e.service.Query(ctx, c.AccountID, p.question(statistics.Filter{AutomationID: a.ID}))
 	if err != nil {
-		return automationAnswer{}, nameParameters(err)
+		return automationStatisticsAnswer{}, nameParameters(err)
 	}
-	return automationAnswer{newAutomationStatistics(runs, emails)}, nil
+	return automationStatisticsAnswer{newAutomationStatistics(runs, emails)}, nil
 }
 
-func (e *edge) getTemplateStatistics(ctx context.Context, c *api.Call, in *query) (templateAnswer, error) {
+func (e *edge) getTemplateStatistics(ctx context.Context, c *api.Call, in *query) (templateStatisticsAnswer, error) {
 	p, err := in.toPeriod(e.now())
 	if err != nil {
-		return templateAnswer{}, err
+		return templateStatisticsAnswer{}, err
 	}
 	t, err := e.templates.Get(ctx, c.AccountID, in.ID)
 	if err != nil {
-		return templateAnswer{}, err
+		return templateStatisticsAnswer{}, err
 	}
 	emails, err := e.service.Query(ctx, c.AccountID, p.question(statistics.Filter{TemplateID: t.ID}))
 	if err != nil {
-		return templateAnswer{}, nameParameters(err)
+		return templateStatisticsAnswer{}, nameParameters(err)
 	}
-	return templateAnswer{newTemplateStatistics(emails)}, nil
+	return templateStatisticsAnswer{newTemplateStatistics(emails)}, nil
 }
 
 // question returns the query about mail.
@@ -197,27 +197,27 @@ func (p period) question(f statistics.Filter) statistics.Question {
 		ByEmail: p.byStart}
 }
 
-type automationAnswer struct {
+type automationStatisticsAnswer struct {
 	Statistics automationStatistics `json:"statistics" doc:"The statistics of the automation."`
 }
 
 type automationStatistics struct {
-	AsOf    wire.Time          `json:"as_of" doc:"Every event before this time is counted."`
-	Totals  automationFigures  `json:"totals" doc:"Totals of the whole time range."`
-	Buckets []automationBucket `json:"buckets" nullable:"false" doc:"The periods, oldest first, including empty ones."`
+	AsOf    wire.Time                    `json:"as_of" doc:"Every event before this time is counted."`
+	Totals  automationStatisticsFigures  `json:"totals" doc:"Totals of the whole time range."`
+	Buckets []automationStatisticsBucket `json:"buckets" nullable:"false" doc:"The periods, oldest first, including empty ones."`
 }
 
-type automationBucket struct {
-	Start   wire.Time         `json:"start" doc:"When the period starts."`
-	Figures automationFigures `json:"figures" doc:"The figures of the period."`
+type automationStatisticsBucket struct {
+	Start   wire.Time                   `json:"start" doc:"When the period starts."`
+	Figures automationStatisticsFigures `json:"figures" doc:"The figures of the period."`
 }
 
-type automationFigures struct {
-	Runs   runFigures   `json:"runs" doc:"Numbers of runs."`
-	Emails emailFigures `json:"emails" doc:"Outcomes of the emails that the steps sent."`
+type automationStatisticsFigures struct {
+	Runs   automationRunFigures `json:"runs" doc:"Numbers of runs."`
+	Emails emailFigures         `json:"emails" doc:"Outcomes of the emails that the steps sent."`
 }
 
-type runFigures struct {
+type automationRunFigures struct {
 	Started   int64 `json:"started" doc:"Runs that were started."`
 	WithGoal  int64 `json:"with_goal" doc:"Started runs whose version has a goal. The conversion rate is converted divided by with_goal."`
 	Completed int64 `json:"completed" doc:"Runs that reached the end. A run that fails, is retried and completes counts in failed and in completed."`
@@ -226,17 +226,17 @@ type runFigures struct {
 	Converted int64 `json:"converted" doc:"Runs whose person had the event of the goal in time."`
 }
 
-type templateAnswer struct {
+type templateStatisticsAnswer struct {
 	Statistics templateStatistics `json:"statistics" doc:"The statistics of the template."`
 }
 
 type templateStatistics struct {
-	AsOf    wire.Time        `json:"as_of" doc:"Every event before this time is counted."`
-	Totals  emailFigures     `json:"totals" doc:"Totals of the whole time range."`
-	Buckets []templateBucket `json:"buckets" nullable:"false" doc:"The periods, oldest first, including empty ones."`
+	AsOf    wire.Time                  `json:"as_of" doc:"Every event before this time is counted."`
+	Totals  emailFigures               `json:"totals" doc:"Totals of the whole time range."`
+	Buckets []templateStatisticsBucket `json:"buckets" nullable:"false" doc:"The periods, oldest first, including empty ones."`
 }
 
-type templateBucket struct {
+type templateStatisticsBucket struct {
 	Start   wire.Time    `json:"start" doc:"When the period starts."`
 	Figures emailFigures `json:"figures" doc:"The figures of the period."`
 }
@@ -260,8 +260,8 @@ func newEmailFigures(f statistics.Figures) emailFigures {
 		f.Clicked, f.Unsubscribed, f.Suppressed}
 }
 
-func newAutomationFigures(runs statistics.RunFigures, emails statistics.Figures) automationFigures {
-	return automationFigures{runFigures(runs), newEmailFigures(emails)}
+func newAutomationFigures(runs statistics.RunFigures, emails statistics.Figures) automationStatisticsFigures {
+	return automationStatisticsFigures{automationRunFigures(runs), newEmailFigures(emails)}
 }
 
 // newAutomationStatistics combines the answers about runs and emails, which have the same periods.
@@ -271,9 +271,9 @@ func newAutomationStatistics(runs statistics.RunAnswer, emails statistics.QueryR
 		asOf = emails.AsOf
 	}
 	out := automationStatistics{AsOf: wire.Time(asOf), Totals: newAutomationFigures(runs.Totals, emails.Totals),
-		Buckets: make([]automationBucket, len(runs.Buckets))}
+		Buckets: make([]automationStatisticsBucket, len(runs.Buckets))}
 	for i, b := range runs.Buckets {
-		out.Buckets[i] = automationBucket{wire.Time(b.Start),
+		out.Buckets[i] = automationStatisticsBucket{wire.Time(b.Start),
 			newAutomationFigures(b.Figures, emails.Buckets[i].Figures)}
 	}
 	return out
@@ -281,8 +281,8 @@ func newAutomationStatistics(runs statistics.RunAnswer, emails statistics.QueryR
 
 func newTemplateStatistics(emails statistics.QueryResult) templateStatistics {
 	return templateStatistics{wire.Time(emails.AsOf), newEmailFigures(emails.Totals),
-		wire.ListOf(emails.Buckets, func(b statistics.Bucket) templateBucket {
-			return templateBucket{wire.Time(b.Start), newEmailFigures(b.Figures)}
+		wire.ListOf(emails.Buckets, func(b statistics.Bucket) templateStatisticsBucket {
+			return templateStatisticsBucket{wire.Time(b.Start), newEmailFigures(b.Figures)}
 		})}
 }
 
