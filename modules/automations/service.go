@@ -63,6 +63,7 @@ type engine struct {
 	drain  *drain.Service
 	facts  *facts.Service
 	goals  *goals.Service
+	counts Statistics // nil if the module statistics is disabled
 }
 
 // Service stores automations and runs them. It is safe for concurrent use.
@@ -78,7 +79,6 @@ type Service struct {
 	versions  *runs.Store
 	tasks     *worker.Tasks
 	prover    *proof.Prover
-	counts    Statistics
 }
 
 // New creates the service. Nothing runs until Start.
@@ -89,7 +89,7 @@ func New(p Params) (*Service, error) {
 		Box: p.Box, Prover: prover})
 	return &Service{db: p.DB, bus: p.Bus, cursors: p.Cursors, templates: p.Modules.Templates, signals: p.Signals,
 		timeline: p.Timeline, versions: store,
-		tasks: worker.NewTasks(p.Logger, p.Workers), prover: prover, counts: p.Counts,
+		tasks: worker.NewTasks(p.Logger, p.Workers), prover: prover,
 		engine: engine{
 			events: events,
 			steps: steps.New(steps.Params{Config: p.Config.Steps, DB: p.DB, Bus: p.Bus, Modules: p.Modules,
@@ -97,7 +97,7 @@ func New(p Params) (*Service, error) {
 				Prover: prover, Logger: p.Logger, Workers: p.Workers}),
 			drain: drain.New(drain.Params{DB: p.DB, Bus: p.Bus, Signals: p.Signals, Versions: store}),
 			facts: facts.New(p.DB, p.Signals, events),
-			goals: goals.New(goals.Params{DB: p.DB, Bus: p.Bus, Signals: p.Signals, Versions: store}),
+			goals: goals.New(goals.Params{DB: p.DB, Bus: p.Bus, Signals: p.Signals, Versions: store}), counts: p.Counts,
 		}}, nil
 }
 

@@ -154,7 +154,8 @@ func TemplateRoutes(service Service, of Templates) api.Routes {
 	})
 }
 
-func (e *edge) getAutomationStatistics(ctx context.Context, c *api.Call, in *query) (automationStatisticsAnswer, error) {
+func (e *edge) getAutomationStatistics(ctx context.Context, c *api.Call,
+	in *query) (automationStatisticsAnswer, error) {
 	p, err := in.toPeriod(e.now())
 	if err != nil {
 		return automationStatisticsAnswer{}, err
