@@ -88,6 +88,8 @@ type deliverer struct {
 	worker  *worker.Worker[delivery, answer]
 	idle    bool // this process makes no deliveries
 	brief   string
+	poll    time.Duration
+	expired time.Time // latest search for leases that have ended; only the claiming goroutine uses it
 
 	publisher Publisher
 	observability
@@ -125,7 +127,7 @@ func New(p Params) (*Service, error) {
 
 func newDeliverer(p Params, c Config, poster *post.Poster, told observability) *deliverer {
 	d := &deliverer{db: p.DB, box: p.Box, signals: p.Signals, node: p.Node, poster: poster,
-		flights: newFlights(c.Concurrency, maxPerEndpoint), idle: c.AcceptOnly, brief: string(p.Brief), publisher: p.Events,
+		flights: newFlights(c.Concurrency, maxPerEndpoint), idle: c.AcceptOnly, brief: string(p.Brief), poll: c.Poll, publisher: p.Events,
 		observability: told}
 	d.worker = worker.New(worker.Queue[delivery, answer]{
 		Name: "webhooks", Claim: d.claim, Run: d.deliver, Settle: d.settle, Release: d.releaseClaims,
