@@ -127,7 +127,7 @@ func deliverWebhooks(
 		return 0, err
 	}
 	rate := float64(n) / time.Since(begin).Seconds()
-	return rate, s.waitUntil(ctx, `SELECT count(*) = 0 FROM webhook_works`)
+	return rate, s.waitUntil(ctx, `SELECT NOT EXISTS (SELECT FROM webhook_deliveries WHERE state = 'pending')`)
 }
 
 // rawPoster signs and posts an event with the HTTP client that the server uses for webhooks.

@@ -134,22 +134,18 @@ var roomRows = batch.New("k",
 
 // claim claims due deliveries under a lease and loads the data to send.
 func (s *deliverer) claim(ctx context.Context, limit int, length time.Duration) ([]delivery, error) {
+	if err := s.expireClaims(ctx); err != nil {
+		return nil, err
+	}
+	s.taking.Lock()
+	defer s.taking.Unlock()
 	l := s.flights.claimLimits(time.Now())
 	if limit = min(limit, l.most); limit <= 0 {
 		return nil, nil
 	}
-	if err := s.expireClaims(ctx); err != nil {
-		return nil, err
-	}
-	type row struct {
-		delivery
-
-		claimID int64
-		at      time.Time
-	}
-	rows, err := db.All(ctx, s.db.Prepared, func(d *row) []any {
+	rows, err := db.All(ctx, s.db.Prepared, func(d *claimedRow) []any {
 		return []any{&d.id, &d.fence, &d.accountID, &d.webhookID, &d.eventID, &d.eventType, &d.eventAt, &d.attempt,
-			&d.round, (*[]byte)(&d.data), &d.url, &d.secret, &d.previous, &d.again, &d.claimID, &d.at}
+			&d.round, (*[]byte)(&d.data), &d.url, &d.secret, &d.previous, &d.again, &d.claimID, &d.claimedAt}
 	}, claimSQL.Text, claimSQL.Args(roomRows.Rows(l.rooms), db.Arg("room", l.room), db.Arg("shared", l.shared),
 		db.Arg("per_endpoint", maxPerEndpoint), db.Arg("delay", clockstep.StatementDelay.Microseconds()),
 		db.Arg("limit", limit), db.Arg("lease", length.Microseconds()), db.Arg("deleted", endpointDeleted),
@@ -157,18 +153,32 @@ func (s *deliverer) claim(ctx context.Context, limit int, length time.Duration) 
 	if err != nil {
 		return nil, fmt.Errorf("claim webhook deliveries: %w", err)
 	}
+	jobs := jobsOf(rows)
+	s.flights.begin(l, jobs, time.Now())
+	return jobs, nil
+}
+
+// claimedRow is a delivery as a claiming statement returns it.
+type claimedRow struct {
+	delivery
+
+	claimID   int64 // of webhook_claims; 0: none
+	claimedAt time.Time
+}
+
+// jobsOf returns the deliveries of a statement, which writes at most one row of webhook_claims.
+func jobsOf(rows []claimedRow) []delivery {
 	jobs, first := make([]delivery, len(rows)), (*firstClaim)(nil)
 	for i, r := range rows {
 		if jobs[i] = r.delivery; r.claimID == 0 {
 			continue
 		}
 		if first == nil {
-			first = &firstClaim{id: r.claimID, startedAt: r.at}
+			first = &firstClaim{id: r.claimID, startedAt: r.claimedAt}
 		}
 		first.add(&jobs[i])
 	}
-	s.flights.begin(l, jobs, time.Now())
-	return jobs, nil
+	return jobs
 }
 
 // claimsUntil returns the deadline for claims by the database clock; nil: none.

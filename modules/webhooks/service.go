@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -85,6 +86,8 @@ type deliverer struct {
 	node    Node
 	poster  *post.Poster
 	flights *inFlight
+	taking  sync.Mutex // held from reading the limits of flights until the claimed deliveries count
+	handed  handover
 	worker  *worker.Worker[delivery, answer]
 	idle    bool // this process makes no deliveries
 	brief   string
@@ -147,6 +150,7 @@ func (s *Service) Start(ctx context.Context) error {
 	if err := s.worker.Start(ctx); err != nil {
 		return err
 	}
+	s.handed.open.Store(true)
 	s.tasks.Start(worker.OnWake("wakes of webhook deliveries", s.signals, deliveryChannel, func(context.Context) error {
 		s.worker.Nudge()
 		return nil
@@ -156,6 +160,7 @@ func (s *Service) Start(ctx context.Context) error {
 
 // Stop waits until ctx ends for POSTs in flight.
 func (s *Service) Stop(ctx context.Context) error {
+	s.handed.open.Store(false)
 	s.tasks.Stop(ctx)
 	err := s.worker.Stop(ctx)
 	s.poster.Close()
