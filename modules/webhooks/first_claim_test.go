@@ -32,7 +32,8 @@ func settleWith(t *testing.T, s *Service, status int, jobs ...delivery) {
 	t.Helper()
 	results := make([]worker.Result[delivery, answer], len(jobs))
 	for i, d := range jobs {
-		results[i] = worker.Result[delivery, answer]{Job: d, Value: answer{Result: post.Result{Status: status, Response: "text"}}}
+		value := answer{Result: post.Result{Status: status, Response: "text"}}
+		results[i] = worker.Result[delivery, answer]{Job: d, Value: value}
 	}
 	if err := s.settle(t.Context(), results); err != nil {
 		t.Fatal(err)
@@ -56,11 +57,13 @@ func TestLogShowsRunningFirstAttempt(t *testing.T) {
 	found, err := w.Deliveries(t.Context(), ada, made.ID, filter)
 	n, countErr := w.CountDeliveries(t.Context(), ada, made.ID, filter, 10)
 	if err != nil || countErr != nil || len(found.Items) != 1 || n != 1 || found.Items[0].Attempts != 1 {
-		t.Fatalf("%d pending deliveries are listed and %d counted, %v, %v; want one with an attempt", len(found.Items), n, err, countErr)
+		t.Fatalf("%d pending deliveries are listed and %d counted, %v, %v; want one with an attempt",
+			len(found.Items), n, err, countErr)
 	}
 	d := found.Items[0]
 	attempts, err := w.Attempts(t.Context(), ada, d.ID)
-	if a := attempts[d.ID]; err != nil || len(a) != 1 || a[0].Number != 1 || a[0].Outcome != nil || time.Since(a[0].StartedAt) > time.Hour {
+	if a := attempts[d.ID]; err != nil || len(a) != 1 || a[0].Number != 1 || a[0].Outcome != nil ||
+		time.Since(a[0].StartedAt) > time.Hour {
 		t.Errorf("the attempts are %v, %v; want a running one", a, err)
 	}
 	if foreign, err := w.Attempts(t.Context(), eve, d.ID); err != nil || len(foreign) != 0 {
@@ -69,16 +72,20 @@ func TestLogShowsRunningFirstAttempt(t *testing.T) {
 	if _, err := w.Replay(t.Context(), ada, d.ID, nil); fault.KindOf(err) != fault.Conflict {
 		t.Errorf("Replay returned %v, want a conflict", err)
 	}
-	if done, err := w.Recover(t.Context(), ada, made.ID, Recovery{Since: time.Now().Add(-time.Hour)}); err != nil || done.Count != 0 {
+	done, err := w.Recover(t.Context(), ada, made.ID, Recovery{Since: time.Now().Add(-time.Hour)})
+	if err != nil || done.Count != 0 {
 		t.Errorf("Recover queued %d deliveries, %v; want none", done.Count, err)
 	}
 	if n := w.count(t, `SELECT (`+waitingCountSQL+`)::int`); n != 1 {
 		t.Errorf("the metric counts %d deliveries, want 1", n)
 	}
 	close(r.block)
-	eventually(t, "the attempt is settled", func() bool { return w.onlyDelivery(t, made.ID).State == webhookdelivery.StateDelivered })
+	eventually(t, "the attempt is settled", func() bool {
+		return w.onlyDelivery(t, made.ID).State == webhookdelivery.StateDelivered
+	})
 	attempts, err = w.Attempts(t.Context(), ada, d.ID)
-	if a := attempts[d.ID]; err != nil || len(a) != 1 || *a[0].Outcome != webhookattempt.OutcomeDelivered || a[0].Response != "thanks" {
+	if a := attempts[d.ID]; err != nil || len(a) != 1 || *a[0].Outcome != webhookattempt.OutcomeDelivered ||
+		a[0].Response != "thanks" {
 		t.Errorf("the attempts are %v, %v; want a delivered one", a, err)
 	}
 	if n := w.count(t, `SELECT count(*) FROM webhook_claims`); n != 0 {

@@ -50,9 +50,10 @@ UPDATE webhook_deliveries d SET state = v.state, attempts = v.attempt, status_co
 FROM done v JOIN held h ON h.id = v.id WHERE d.id = v.id
 RETURNING d.webhook_id, d.state`)
 
-// settleFirstSQL stores the outcomes of first attempts (firstClaim). The deliveries change only while the row of their
-// claim exists, which is locked against the end of its lease. A batch can be repeated, because a delivery with an outcome
-// counts a finished attempt. If the lease has ended, the attempt has a row whose outcome is unknown until now.
+// settleFirstSQL stores the outcomes of first attempts (firstClaim). The deliveries change only while the row of
+// their claim exists, which is locked against the end of its lease. A batch can be repeated, because a delivery with
+// an outcome counts a finished attempt. If the lease has ended, the attempt has a row whose outcome is unknown
+// until now.
 var settleFirstSQL = db.Compile(`
 WITH done AS (
 	SELECT * FROM ` + firstAttemptRows.Source() + `
