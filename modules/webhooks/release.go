@@ -1,9 +1,11 @@
 package webhooks
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/postrider/postrider/runtime/storage/db"
@@ -32,6 +34,8 @@ WITH held AS (
 UPDATE webhook_claims c SET delivery_ids = ARRAY(SELECT x.id FROM unnest(c.delivery_ids) AS x (id) WHERE x.id <> ALL($2))
 FROM held WHERE c.id = held.id`
 
+func compareClaims(a, b *firstClaim) int { return cmp.Compare(a.id, b.id) }
+
 // releaseClaims releases deliveries that were claimed but not started.
 func (s *deliverer) releaseClaims(ctx context.Context, jobs []delivery) error {
 	first := map[*firstClaim][]string{}
@@ -51,7 +55,8 @@ func (s *deliverer) releaseClaims(ctx context.Context, jobs []delivery) error {
 			}
 		}
 		var empty []int64
-		for claim, deliveries := range first {
+		for _, claim := range slices.SortedFunc(maps.Keys(first), compareClaims) { // as expired claims are locked
+			deliveries := first[claim]
 			if _, err := tx.ExecContext(ctx, handBackFirstSQL, claim.id, db.Array(deliveries)); err != nil {
 				return err
 			}
@@ -62,7 +67,6 @@ func (s *deliverer) releaseClaims(ctx context.Context, jobs []delivery) error {
 		if len(empty) == 0 {
 			return nil
 		}
-		slices.Sort(empty)
 		_, err := tx.ExecContext(ctx, `DELETE FROM webhook_claims WHERE id = ANY($1)`, db.Array(empty))
 		return err
 	})
