@@ -85,7 +85,34 @@ func measureWebhooks(ctx context.Context, o options, dir string) ([]result, erro
 		return nil, err
 	}
 	err = s.printTopStatements(ctx, fmt.Sprintf("%d deliveries, with their insertion", o.messages))
-	return []result{queued, fannedOut}, err
+	if err != nil {
+		return nil, err
+	}
+	return []result{queued, fannedOut}, s.printDeliveryCost(ctx, receiver, o.messages)
+}
+
+// printDeliveryCost prints what a delivery with its fan-out writes. The rows of events and of the bus count too.
+func (s *server) printDeliveryCost(ctx context.Context, receiver *receivers.Webhook, n int) error {
+	const costSQL = `
+SELECT (SELECT sum(wal_bytes) FROM pg_stat_statements WHERE query NOT LIKE 'WITH stored AS%' AND query NOT LIKE '%INSERT INTO facts%'),
+	(SELECT sum(n_tup_ins + n_tup_upd + n_tup_del) FROM pg_stat_user_tables WHERE relname LIKE 'webhook\_%')`
+	var wal, rows [2]float64
+	for i := range 2 {
+		if i == 1 {
+			if _, err := deliverWebhooks(ctx, s, receiver, n, seed.InsertEvents); err != nil {
+				return err
+			}
+			if err := waitFor(ctx, time.After(2*time.Second)); err != nil { // backends report their row counts with a delay
+				return err
+			}
+		}
+		if err := s.db.QueryRowContext(ctx, costSQL).Scan(&wal[i], &rows[i]); err != nil {
+			return err
+		}
+	}
+	fmt.Printf("%-46s %8.0f B WAL, %.2f changed rows\n\n", "a delivery with its fan-out",
+		(wal[1]-wal[0])/float64(n), (rows[1]-rows[0])/float64(n))
+	return nil
 }
 
 // createEndpoint creates a webhook endpoint.
@@ -127,7 +154,7 @@ func deliverWebhooks(
 		return 0, err
 	}
 	rate := float64(n) / time.Since(begin).Seconds()
-	return rate, s.waitUntil(ctx, `SELECT count(*) = 0 FROM webhook_works`)
+	return rate, s.waitUntil(ctx, `SELECT NOT EXISTS (SELECT FROM webhook_works)`)
 }
 
 // rawPoster signs and posts an event with the HTTP client that the server uses for webhooks.

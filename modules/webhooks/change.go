@@ -100,9 +100,13 @@ func (s *Service) Delete(ctx context.Context, accountID, webhookID string) error
 			return err
 		}
 		const endSQL = `
-WITH over AS (DELETE FROM webhook_works WHERE webhook_id = $1 RETURNING id)
+WITH queued AS (
+	DELETE FROM webhook_works WHERE webhook_id = $1 RETURNING id
+), over AS (
+	SELECT id FROM queued UNION SELECT unnest(delivery_ids) FROM webhook_claims
+)
 UPDATE webhook_deliveries d SET state = 'failed', failed = true, due_at = NULL, settled_at = now(), error = $3
-FROM over WHERE d.id = over.id AND d.account_id = $2`
+FROM over WHERE d.id = over.id AND d.webhook_id = $1 AND d.account_id = $2 AND d.state = 'pending'`
 		if _, err := tx.ExecContext(ctx, endSQL, webhookID, accountID, endpointDeleted); err != nil {
 			return err
 		}

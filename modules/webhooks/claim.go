@@ -32,6 +32,8 @@ type delivery struct {
 	again    int64  // microseconds until the endpoint's rate limit admits another delivery; 0: now
 	doubtful bool   // counts against the limit that slow and untested endpoints share
 	begun    time.Time
+
+	first *firstClaim // nil: the delivery has a work row
 }
 
 // waitingSQL finds the endpoints with pending deliveries by a loose index scan: one index lookup per
@@ -56,6 +58,8 @@ WITH RECURSIVE waiting AS (
 // be further ahead than its burst. If it is ahead by more than the burst plus clockstep.StatementDelay, it was
 // written before the database clock stepped back or under another rate, and is ignored. If it is ahead by less,
 // the writer may have started after this statement, and the endpoint must wait.
+//
+// First attempts get no rows of their own: their work rows become one row of webhook_claims.
 //
 // If @until is set, nothing is claimed from that time on: the process that sent the statement may have been cut
 // off since, and other processes may be about to store the outcomes of the due deliveries.
@@ -88,11 +92,21 @@ var claimSQL = db.Compile(waitingSQL + `, orphaned AS (
 	WHERE NOT doubtful OR place <= @shared ORDER BY due_at LIMIT @limit
 ), taken AS (
 	UPDATE webhook_works q SET due_at = now() + @lease * interval '1 microsecond', fence = q.fence + 1, attempts = q.attempts + 1, round = q.round + 1
-	FROM picked p WHERE q.id = p.id
+	FROM picked p WHERE q.id = p.id AND (q.attempts > 0 OR q.fence > 0)
 	RETURNING q.id, q.fence, q.attempts, q.round
+), fresh AS (
+	DELETE FROM webhook_works q USING picked p WHERE q.id = p.id AND q.attempts = 0 AND q.fence = 0
+	RETURNING q.id
+), together AS (
+	INSERT INTO webhook_claims (due_at, started_at, node, delivery_ids)
+	SELECT now() + @lease * interval '1 microsecond', now(), NULLIF(@node::int, 0), array_agg(id ORDER BY id) FROM fresh HAVING count(*) > 0
+	RETURNING id
 ), claimed AS (
-	SELECT t.id, t.fence, d.account_id, d.webhook_id, d.event_id, d.event_type, d.event_created_at, t.attempts, t.round, d.data
-	FROM taken t JOIN webhook_deliveries d ON d.id = t.id
+	SELECT t.id, t.fence, d.account_id, d.webhook_id, d.event_id, d.event_type, d.event_created_at, t.attempts, t.round, d.data, t.claim
+	FROM (
+		SELECT id, fence, attempts, round, 0::bigint AS claim FROM taken
+		UNION ALL SELECT f.id, 1, 1, 1, c.id FROM fresh f CROSS JOIN together c
+	) t JOIN webhook_deliveries d ON d.id = t.id
 ), counted AS (
 	SELECT r.id, r.most, r.every, r.ahead + count(*) * r.every AS ahead FROM rated r JOIN claimed c ON c.webhook_id = r.id GROUP BY r.id, r.most, r.every, r.ahead
 ), used AS (
@@ -102,11 +116,11 @@ var claimSQL = db.Compile(waitingSQL + `, orphaned AS (
 	FROM claimed c WHERE c.attempts > 1 AND a.delivery_id = c.id AND a.outcome IS NULL
 ), opened AS (
 	INSERT INTO webhook_attempts (delivery_id, account_id, number, fence, started_at, error, response, remote_addr, node)
-	SELECT id, account_id, attempts, fence, now(), '', '', '', NULLIF(@node::int, 0) FROM claimed
+	SELECT id, account_id, attempts, fence, now(), '', '', '', NULLIF(@node::int, 0) FROM claimed WHERE claim = 0
 )
 SELECT c.id, c.fence, c.account_id, c.webhook_id, c.event_id, c.event_type, c.event_created_at, c.attempts, c.round, coalesce(c.data, f.data)::text,
 	w.url, w.secret, CASE WHEN w.previous_secret_until > now() THEN w.previous_secret END,
-	greatest(coalesce(u.ahead + u.every - u.most, 0), 0)
+	greatest(coalesce(u.ahead + u.every - u.most, 0), 0), c.claim, now()
 FROM claimed c JOIN webhooks w ON w.id = c.webhook_id AND w.account_id = c.account_id
 LEFT JOIN counted u ON u.id = c.webhook_id
 LEFT JOIN facts f ON f.id = c.event_id AND f.account_id = c.account_id`)
@@ -120,50 +134,57 @@ var roomRows = batch.New("k",
 
 // claim claims due deliveries under a lease and loads the data to send.
 func (s *deliverer) claim(ctx context.Context, limit int, length time.Duration) ([]delivery, error) {
+	if err := s.expireClaims(ctx); err != nil {
+		return nil, err
+	}
+	s.taking.Lock()
+	defer s.taking.Unlock()
 	l := s.flights.claimLimits(time.Now())
 	if limit = min(limit, l.most); limit <= 0 {
 		return nil, nil
 	}
-	var until *time.Time
-	if at := s.node.ClaimsUntil(); !at.IsZero() {
-		until = &at
-	}
-	jobs, err := db.All(ctx, s.db.Prepared, func(d *delivery) []any {
+	rows, err := db.All(ctx, s.db.Prepared, func(d *claimedRow) []any {
 		return []any{&d.id, &d.fence, &d.accountID, &d.webhookID, &d.eventID, &d.eventType, &d.eventAt, &d.attempt,
-			&d.round, (*[]byte)(&d.data),
-			&d.url, &d.secret, &d.previous, &d.again}
+			&d.round, (*[]byte)(&d.data), &d.url, &d.secret, &d.previous, &d.again, &d.claimID, &d.claimedAt}
 	}, claimSQL.Text, claimSQL.Args(roomRows.Rows(l.rooms), db.Arg("room", l.room), db.Arg("shared", l.shared),
 		db.Arg("per_endpoint", maxPerEndpoint), db.Arg("delay", clockstep.StatementDelay.Microseconds()),
 		db.Arg("limit", limit), db.Arg("lease", length.Microseconds()), db.Arg("deleted", endpointDeleted),
-		db.Arg("until", until), db.Arg("node", s.node.ID()))...)
+		db.Arg("until", s.claimsUntil()), db.Arg("node", s.node.ID()))...)
 	if err != nil {
 		return nil, fmt.Errorf("claim webhook deliveries: %w", err)
 	}
+	jobs := jobsOf(rows)
 	s.flights.begin(l, jobs, time.Now())
 	return jobs, nil
 }
 
-// handBackSQL undoes a claim. The attempt was never made, so its row is deleted.
-const handBackSQL = `
-WITH back AS (
-	UPDATE webhook_works q SET due_at = now(), attempts = q.attempts - 1, round = q.round - 1, fence = q.fence + 1
-	FROM unnest($1::text[], $2::bigint[]) AS v (id, fence)
-	WHERE q.id = v.id AND q.fence = v.fence
-	RETURNING q.id, v.fence
-)
-DELETE FROM webhook_attempts a USING back WHERE a.delivery_id = back.id AND a.fence = back.fence`
+// claimedRow is a delivery as a claiming statement returns it.
+type claimedRow struct {
+	delivery
 
-// releaseClaims releases deliveries that were claimed but not started.
-func (s *deliverer) releaseClaims(ctx context.Context, jobs []delivery) error {
-	ids, fences := make([]string, len(jobs)), make([]int64, len(jobs))
-	for i, d := range jobs {
-		ids[i], fences[i] = d.id, d.fence
+	claimID   int64 // of webhook_claims; 0: none
+	claimedAt time.Time
+}
+
+// jobsOf returns the deliveries of a statement, which writes at most one row of webhook_claims.
+func jobsOf(rows []claimedRow) []delivery {
+	jobs, first := make([]delivery, len(rows)), (*firstClaim)(nil)
+	for i, r := range rows {
+		if jobs[i] = r.delivery; r.claimID == 0 {
+			continue
+		}
+		if first == nil {
+			first = &firstClaim{id: r.claimID, startedAt: r.claimedAt}
+		}
+		first.add(&jobs[i])
 	}
-	if _, err := s.db.Hot.ExecContext(ctx, handBackSQL, db.Array(ids), db.Array(fences)); err != nil {
-		return fmt.Errorf("release webhook deliveries: %w", err)
-	}
-	for _, d := range jobs {
-		s.flights.end(d, nil)
+	return jobs
+}
+
+// claimsUntil returns the deadline for claims by the database clock; nil: none.
+func (s *deliverer) claimsUntil() *time.Time {
+	if at := s.node.ClaimsUntil(); !at.IsZero() {
+		return &at
 	}
 	return nil
 }

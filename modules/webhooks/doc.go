@@ -11,11 +11,16 @@
 // retries and releases change only the work row. The delivery row is the log, and changes with the outcome
 // of an attempt.
 //
+// First attempts are cheaper, because most deliveries need no second one. The transaction that creates deliveries
+// claims those that its process can begin immediately (handover.go). The first attempts that are claimed together
+// share one row of webhook_claims (first_claim.go) and have no work rows. The row of such an attempt is written once,
+// with its outcome. If the process dies, the row of the claim shows which attempts were interrupted.
+//
 // # Guarantees
 //
 //   - At least once: the delivery is stored before the bus marks the fact as handled, an
-//     attempt is stored before its POST, and a delivery is settled only under the fencing
-//     number of the attempt. Interrupted attempts are repeated. The event id is the same in
+//     attempt or its claim is stored before its POST, and a delivery is settled only under the
+//     fencing number of the attempt or while the claim exists. Interrupted attempts are repeated. The event id is the same in
 //     every attempt.
 //   - Five attempts: immediately, and 5 s, 30 s, 2 min and 2 min after the previous one. Then
 //     the delivery has failed. It is kept until 30 days after its event and can be replayed.

@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"time"
 
@@ -14,7 +15,8 @@ import (
 const dueOrStartedSQL = `(q.due_at < $1 OR EXISTS (SELECT FROM webhook_attempts a WHERE a.delivery_id = q.id
 	AND a.started_at < $1 AND (a.outcome IS NULL OR a.outcome = 'unknown' AND a.finished_at >= $1)))`
 
-const countDueSQL = `SELECT count(*) FROM webhook_works q WHERE ` + dueOrStartedSQL
+const countDueSQL = `SELECT (SELECT count(*) FROM webhook_works q WHERE ` + dueOrStartedSQL + `)
+	+ (SELECT count(*) FROM ` + firstAttemptsSQL + ` WHERE f.started_at < $1)`
 
 // CountDue counts the deliveries of all accounts that are due before a time.
 func (s *Service) CountDue(ctx context.Context, before time.Time) (int, error) {
@@ -45,6 +47,13 @@ const dropStep = 1000
 // DropDue fails the deliveries of all accounts that are due before a time and stores the reason in their log.
 // They can be replayed.
 func (s *Service) DropDue(ctx context.Context, before time.Time, reason string) (dropped int, err error) {
+	err = s.db.InHotTx(ctx, func(tx *sql.Tx) error {
+		_, err := interruptClaims(ctx, tx, claimsBeforeSQL, before)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("drop webhook deliveries: %w", err)
+	}
 	for {
 		n, err := db.One(ctx, s.db.SQL, db.Value[int], dropDueSQL, before, reason, dropStep)
 		if err != nil {

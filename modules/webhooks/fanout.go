@@ -23,7 +23,7 @@ func (s *Service) newConsumer() bus.Consumer {
 		types[i] = event.Type(name)
 	}
 	return bus.Consumer{Group: "webhooks", Types: types, Handle: s.handleFact, HandleAll: s.handleFacts,
-		Wants: s.interest.Wants, Refresh: s.interest.Refresh, Committed: s.wakeAfterCommit}
+		Wants: s.interest.Wants, Refresh: s.interest.Refresh, Begun: s.dropHandedOver, Committed: s.handleCommit}
 }
 
 // handleFact creates the deliveries of a fact. Handling the same fact again creates no duplicates. A fact older
@@ -45,24 +45,24 @@ func (s *Service) handleFacts(ctx context.Context, tx db.Execer, facts []event.F
 			fresh = append(fresh, queuedEvent{fact: f})
 		}
 	}
-	for _, some := range []struct {
-		statement *db.Statement
-		events    []queuedEvent
-	}{{fanOutLateSQL, late}, {fanOutSQL, fresh}} {
-		made, err := fanOut(ctx, tx, some.statement, some.events)
-		if err != nil {
-			return err
-		}
-		if len(made) > 0 {
-			s.queued.Store(true)
-		}
+	made, err := fanOut(ctx, tx, fanOutLateSQL, late)
+	if err != nil {
+		return err
+	}
+	waiting, err := s.fanOutFresh(ctx, tx, fresh)
+	if err != nil {
+		return err
+	}
+	if len(made)+waiting > 0 {
+		s.queued.Store(true)
 	}
 	return nil
 }
 
-// wakeAfterCommit wakes the deliverer once the deliveries are visible. Woken earlier, it would not find them
-// until the next poll.
-func (s *Service) wakeAfterCommit() {
+// handleCommit starts the deliveries that this process has claimed, and wakes the deliverer once the others are
+// visible. Woken earlier, it would not find them until the next poll.
+func (s *Service) handleCommit() {
+	s.beginHandedOver()
 	if s.queued.Swap(false) {
 		s.signals.Wake(deliveryChannel)
 	}
@@ -99,14 +99,17 @@ var fanOutSQL = fanOutOf("")
 var fanOutLateSQL = fanOutOf(`
 		AND NOT EXISTS (SELECT FROM webhook_deliveries d WHERE d.event_id = e.id AND d.webhook_id = w.id)`)
 
+// subscribedSQL is the condition under which the endpoint w receives the event e.
+const subscribedSQL = `w.account_id = e.account_id AND w.enabled
+		AND (jsonb_array_length(w.events) = 0 OR w.events ? e.type)
+		AND (w.enabled_at IS NULL OR w.enabled_at <= e.begun::timestamptz OR w.enabled_at > now() + interval '10 seconds')`
+
 func fanOutOf(condition string) *db.Statement {
 	return db.Compile(`
 WITH made AS (
 	INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, data, state, due_at, attempts, replays, error, created_at)
 	SELECT ` + idOf("e.id", "w.id") + `, e.account_id, w.id, e.id, e.type, e.at::timestamptz, NULLIF(e.data, '')::jsonb, 'pending', now(), 0, 0, '', now()
-	FROM ` + queuedEventRows.Source() + ` JOIN webhooks w ON w.account_id = e.account_id AND w.enabled
-		AND (jsonb_array_length(w.events) = 0 OR w.events ? e.type)
-		AND (w.enabled_at IS NULL OR w.enabled_at <= e.begun::timestamptz OR w.enabled_at > now() + interval '10 seconds')` + condition + `
+	FROM ` + queuedEventRows.Source() + ` JOIN webhooks w ON ` + subscribedSQL + condition + `
 	ORDER BY e.id, w.id
 	ON CONFLICT DO NOTHING
 	RETURNING id, webhook_id, due_at

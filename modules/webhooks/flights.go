@@ -66,6 +66,7 @@ type limits struct {
 	room   int         // per other endpoint
 	most   int         // in total
 	shared int         // for all slow endpoints together
+	fresh  bool        // only new deliveries are claimed, so others may be due although there was room
 }
 
 // allowance is the number of deliveries that a claim may take for one endpoint.
@@ -89,6 +90,18 @@ func (f *inFlight) claimLimits(now time.Time) limits {
 		l.most -= len(e.begun) - e.countLate(now)
 	}
 	f.full = l.most <= 0
+	return l
+}
+
+// freshLimits returns the limits of a claim of new deliveries.
+func (f *inFlight) freshLimits(now time.Time) limits {
+	f.mu.Lock()
+	full := f.full
+	f.mu.Unlock()
+	l := f.claimLimits(now)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.full, l.fresh = f.full || full, true
 	return l
 }
 
@@ -122,7 +135,9 @@ func (f *inFlight) begin(l limits, jobs []delivery, now time.Time) {
 	f.full = f.full || len(jobs) >= l.most
 	for _, r := range l.rooms {
 		if e := f.byID[r.webhookID]; e != nil && r.more > 0 {
-			e.more = taken[r.webhookID] == r.more
+			if all := taken[r.webhookID] == r.more; all || !l.fresh {
+				e.more = all
+			}
 			delete(taken, r.webhookID)
 		}
 	}

@@ -24,7 +24,13 @@ SELECT count(*) FROM back`
 // handBackNode makes the deliveries of a dead node due again and returns their number.
 func (s *deliverer) handBackNode(ctx context.Context, gone int32) (count int64, err error) {
 	err = s.db.InHotTx(ctx, func(tx *sql.Tx) error {
-		return tx.QueryRowContext(ctx, handBackNodeSQL, gone).Scan(&count)
+		first, err := interruptClaims(ctx, tx, claimsOfNodeSQL, gone)
+		if err != nil {
+			return err
+		}
+		err = tx.QueryRowContext(ctx, handBackNodeSQL, gone).Scan(&count)
+		count += first
+		return err
 	})
 	if err != nil {
 		return 0, fmt.Errorf("release webhook deliveries of node %d: %w", gone, err)

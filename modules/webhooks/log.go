@@ -97,9 +97,10 @@ func ofState(state webhookdelivery.State, webhookID string) predicate.WebhookDel
 		return webhookdelivery.And(is, webhookdelivery.FailedNotNil())
 	case webhookdelivery.StatePending:
 		return webhookdelivery.And(is, func(s *entsql.Selector) {
-			work := entsql.Table(webhookwork.Table)
-			s.Where(entsql.In(s.C(webhookdelivery.FieldID), entsql.Select(work.C(webhookwork.FieldID)).From(work).
-				Where(entsql.EQ(work.C(webhookwork.FieldWebhookID), webhookID))))
+			s.Where(entsql.P(func(b *entsql.Builder) {
+				b.Ident(s.C(webhookdelivery.FieldID)).WriteString(` IN (SELECT id FROM webhook_works WHERE webhook_id = `).
+					Arg(webhookID).WriteString(` UNION ALL SELECT unnest(delivery_ids) FROM webhook_claims)`)
+			}))
 		})
 	default:
 		return is
@@ -135,10 +136,41 @@ func (s *Service) countRunning(ctx context.Context, rows ...*ent.WebhookDelivery
 	for _, w := range work {
 		attempts[w.ID] = w.Attempts
 	}
+	if len(work) < len(waiting) {
+		running, err := s.firstAttempts(ctx, rows[0].AccountID, waiting)
+		if err != nil {
+			return err
+		}
+		for _, a := range running {
+			attempts[a.DeliveryID] = a.Number
+		}
+	}
 	for _, d := range rows {
 		d.Attempts = max(d.Attempts, attempts[d.ID])
 	}
 	return nil
+}
+
+// firstAttemptsSQL are the first attempts f that have not ended, with the rows d of their deliveries.
+const firstAttemptsSQL = `(SELECT started_at, node, unnest(delivery_ids) AS id FROM webhook_claims) f
+	JOIN webhook_deliveries d ON d.id = f.id AND d.state = 'pending' AND d.attempts = 0 AND NOT EXISTS (SELECT FROM webhook_works q WHERE q.id = d.id)`
+
+// firstAttempts returns the first attempts that have not ended of the account's given deliveries.
+func (s *Service) firstAttempts(ctx context.Context, accountID string,
+	deliveryIDs []string) ([]*ent.WebhookAttempt, error) {
+	found, err := db.All(ctx, s.db.SQL, func(a *ent.WebhookAttempt) []any {
+		return []any{&a.DeliveryID, &a.AccountID, &a.StartedAt, &a.Node}
+	}, `SELECT d.id, d.account_id, f.started_at, f.node FROM `+firstAttemptsSQL+` WHERE d.id = ANY($1) AND d.account_id = $2`,
+		db.Array(deliveryIDs), accountID)
+	if err != nil {
+		return nil, fmt.Errorf("read running webhook attempts: %w", err)
+	}
+	running := make([]*ent.WebhookAttempt, len(found))
+	for i := range found {
+		found[i].Number, found[i].Fence = 1, 1
+		running[i] = &found[i]
+	}
+	return running, nil
 }
 
 // Delivery returns one delivery. Its endpoint may have been deleted.
@@ -168,7 +200,16 @@ func (s *Service) Attempts(ctx context.Context, accountID string,
 	for _, row := range rows {
 		found[row.DeliveryID] = append(found[row.DeliveryID], row)
 	}
-	return found, nil
+	if len(found) == len(deliveryIDs) {
+		return found, nil
+	}
+	running, err := s.firstAttempts(ctx, accountID, deliveryIDs)
+	for _, a := range running {
+		if found[a.DeliveryID] == nil {
+			found[a.DeliveryID] = []*ent.WebhookAttempt{a}
+		}
+	}
+	return found, err
 }
 
 // Body returns the exact bytes that are sent to the endpoint, or nil if the event was erased.

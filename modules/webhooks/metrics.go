@@ -36,7 +36,8 @@ func newResults(reg prometheus.Registerer, d *db.DB) (results, error) {
 }
 
 const (
-	waitingCountSQL  = `SELECT count(*)::float8 FROM (SELECT FROM webhook_works LIMIT 100000) waiting`
+	waitingCountSQL = `SELECT least((SELECT count(*) FROM (SELECT FROM webhook_works LIMIT 100000) waiting) + (SELECT count(*) FROM ` +
+		firstAttemptsSQL + `), 100000)::float8`
 	oldestPendingSQL = `SELECT coalesce(greatest(extract(epoch FROM now() - min(due_at)), 0), 0)::float8
 		FROM (SELECT due_at FROM webhook_works LIMIT 100000) waiting`
 )

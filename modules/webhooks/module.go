@@ -21,6 +21,7 @@ var Module = fx.Module("webhooks",
 		return clockstep.Repair{What: "webhook deliveries", Columns: []clockstep.TimeColumn{
 			{Table: "webhook_works", Name: "due_at", Where: "attempts = 0"},
 			{Table: "webhook_works", Name: "due_at", Where: "attempts > 0", Limit: lease, Reset: lease},
+			{Table: "webhook_claims", Name: "due_at", Limit: lease, Reset: lease},
 			{Table: "webhooks", Name: "previous_secret_until", Limit: 24 * time.Hour, Reset: 24 * time.Hour},
 		}}
 	}),

@@ -81,6 +81,9 @@ func TestRateLimitAppliesAcrossProcesses(t *testing.T) {
 	}
 	eventually(t, "both endpoints have received everything",
 		func() bool { return len(limited.received()) >= events && len(free.received()) >= events })
+	eventually(t, "all outcomes are stored", func() bool {
+		return w.count(t, `SELECT (SELECT count(*) FROM webhook_works) + (SELECT count(*) FROM webhook_claims)`) == 0
+	})
 	taken, err := db.All(t.Context(), w.db.SQL, db.Value[float64], `SELECT extract(epoch FROM a.started_at) FROM webhook_attempts a JOIN webhook_deliveries d ON d.id = a.delivery_id
 		JOIN webhooks w ON w.id = d.webhook_id WHERE w.rate_limit IS NOT NULL ORDER BY a.started_at`)
 	if err != nil || len(taken) != events {

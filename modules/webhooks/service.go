@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -85,9 +86,13 @@ type deliverer struct {
 	node    Node
 	poster  *post.Poster
 	flights *inFlight
+	taking  sync.Mutex // held from reading the limits of flights until the claimed deliveries count
+	handed  handover
 	worker  *worker.Worker[delivery, answer]
 	idle    bool // this process makes no deliveries
 	brief   string
+	poll    time.Duration
+	expired time.Time // latest search for leases that have ended; only the claiming goroutine uses it
 
 	publisher Publisher
 	observability
@@ -125,7 +130,7 @@ func New(p Params) (*Service, error) {
 
 func newDeliverer(p Params, c Config, poster *post.Poster, told observability) *deliverer {
 	d := &deliverer{db: p.DB, box: p.Box, signals: p.Signals, node: p.Node, poster: poster,
-		flights: newFlights(c.Concurrency, maxPerEndpoint), idle: c.AcceptOnly, brief: string(p.Brief), publisher: p.Events,
+		flights: newFlights(c.Concurrency, maxPerEndpoint), idle: c.AcceptOnly, brief: string(p.Brief), poll: c.Poll, publisher: p.Events,
 		observability: told}
 	d.worker = worker.New(worker.Queue[delivery, answer]{
 		Name: "webhooks", Claim: d.claim, Run: d.deliver, Settle: d.settle, Release: d.releaseClaims,
@@ -145,6 +150,7 @@ func (s *Service) Start(ctx context.Context) error {
 	if err := s.worker.Start(ctx); err != nil {
 		return err
 	}
+	s.handed.open.Store(true)
 	s.tasks.Start(worker.OnWake("wakes of webhook deliveries", s.signals, deliveryChannel, func(context.Context) error {
 		s.worker.Nudge()
 		return nil
@@ -154,6 +160,7 @@ func (s *Service) Start(ctx context.Context) error {
 
 // Stop waits until ctx ends for POSTs in flight.
 func (s *Service) Stop(ctx context.Context) error {
+	s.handed.open.Store(false)
 	s.tasks.Stop(ctx)
 	err := s.worker.Stop(ctx)
 	s.poster.Close()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/postrider/postrider/ent/webhookattempt"
@@ -49,6 +50,41 @@ UPDATE webhook_deliveries d SET state = v.state, attempts = v.attempt, status_co
 FROM done v JOIN held h ON h.id = v.id WHERE d.id = v.id
 RETURNING d.webhook_id, d.state`)
 
+// settleFirstSQL stores the outcomes of first attempts (firstClaim). The deliveries change only while the row of
+// their claim exists, which is locked against the end of its lease. A batch can be repeated, because a delivery with
+// an outcome counts a finished attempt. If the lease has ended, the attempt has a row whose outcome is unknown
+// until now.
+var settleFirstSQL = db.Compile(`
+WITH done AS (
+	SELECT * FROM ` + firstAttemptRows.Source() + `
+), closed AS (
+	DELETE FROM webhook_claims WHERE id = ANY(@closed::bigint[]) RETURNING id
+), open AS (
+	SELECT id FROM webhook_claims WHERE id = ANY(@open::bigint[]) ORDER BY id FOR UPDATE
+), held AS (
+	SELECT id FROM closed UNION ALL SELECT id FROM open
+), tried AS (
+	INSERT INTO webhook_attempts AS a (delivery_id, account_id, number, fence, started_at, finished_at, outcome, status_code, error, response, response_headers,
+		remote_addr, duration_ms, node)
+	SELECT d.id, d.account_id, 1, v.fence, v.began::timestamptz, clock_timestamp(), v.outcome, NULLIF(v.status, 0), v.error,
+		CASE WHEN kept.event THEN v.response ELSE '' END, CASE WHEN kept.event THEN NULLIF(v.headers, '') END, v.remote, v.took, NULLIF(@node::int, 0)
+	FROM done v JOIN webhook_deliveries d ON d.id = v.id
+	CROSS JOIN LATERAL (SELECT d.data IS NOT NULL OR EXISTS (SELECT 1 FROM facts f WHERE f.id = d.event_id) AS event) kept
+	ON CONFLICT (delivery_id, fence) DO UPDATE SET finished_at = EXCLUDED.finished_at, outcome = EXCLUDED.outcome, status_code = EXCLUDED.status_code,
+		error = EXCLUDED.error, response = EXCLUDED.response, response_headers = EXCLUDED.response_headers, remote_addr = EXCLUDED.remote_addr,
+		duration_ms = EXCLUDED.duration_ms
+), changed AS (
+	UPDATE webhook_deliveries d SET state = v.state, attempts = v.attempt, status_code = NULLIF(v.status, 0), error = v.error,
+		due_at = CASE WHEN v.state = 'pending' THEN now() + v.wait * interval '1 microsecond' END,
+		settled_at = CASE WHEN v.state <> 'pending' THEN clock_timestamp() END, failed = CASE WHEN v.state = 'failed' THEN true END
+	FROM done v JOIN held h ON h.id = v.claim WHERE d.id = v.id AND d.state = 'pending' AND d.attempts = 0
+	RETURNING d.id, d.webhook_id, d.state, d.due_at
+), again AS (
+	INSERT INTO webhook_works (id, webhook_id, due_at, fence, attempts, round) SELECT id, webhook_id, due_at, 1, 1, 1 FROM changed WHERE state = 'pending'
+	ON CONFLICT DO NOTHING
+)
+SELECT webhook_id, state FROM changed`)
+
 // attempt is a claimed delivery with its result and its verdict.
 type attempt struct {
 	delivery
@@ -56,7 +92,14 @@ type attempt struct {
 	verdict
 }
 
-var attemptRows = batch.New("v",
+var (
+	attemptRows      = batch.New("v", attemptColumns...)
+	firstAttemptRows = batch.New("v", append(slices.Clone(attemptColumns),
+		batch.Int("claim", func(a *attempt) int64 { return a.first.id }),
+		batch.Time("began", func(a *attempt) time.Time { return a.first.startedAt }))...)
+)
+
+var attemptColumns = []batch.Column[*attempt]{
 	batch.Text("id", func(a *attempt) string { return a.id }),
 	batch.Int("fence", func(a *attempt) int64 { return a.fence }),
 	batch.Int("attempt", func(a *attempt) int { return a.delivery.attempt }),
@@ -69,7 +112,7 @@ var attemptRows = batch.New("v",
 	batch.Text("headers", func(a *attempt) string { return a.Headers }),
 	batch.Text("remote", func(a *attempt) string { return a.Remote }),
 	batch.Int("took", func(a *attempt) int64 { return a.took.Milliseconds() }),
-)
+}
 
 // switchOffSQL disables an endpoint.
 const switchOffSQL = `
@@ -94,37 +137,59 @@ type disabledEndpoint struct {
 // settle stores the outcomes of a batch of attempts. Usually none has failed permanently, and a single
 // statement suffices.
 func (s *deliverer) settle(ctx context.Context, results []worker.Result[delivery, answer]) error {
-	attempts, failures := s.judgeAll(results)
-	if failures {
-		return s.settleFailures(ctx, attempts)
+	batch := s.judgeAll(results)
+	if batch.failures || len(batch.first) > 0 && len(batch.later) > 0 {
+		return s.settleInTx(ctx, batch)
 	}
-	if _, err := storeOutcomes(ctx, s.db.Prepared, attempts); err != nil {
+	if _, err := s.storeOutcomes(ctx, s.db.Prepared, batch); err != nil {
 		return err
 	}
-	s.results.count(attempts)
+	s.finish(batch)
 	return nil
 }
 
-func storeOutcomes(ctx context.Context, on db.Execer, attempts []*attempt) ([]settledDelivery, error) {
+// finish counts attempts whose outcomes are stored.
+func (s *deliverer) finish(b outcomes) {
+	s.results.count(b.first)
+	s.results.count(b.later)
+	for _, a := range b.first {
+		a.first.remove()
+	}
+}
+
+func (s *deliverer) storeOutcomes(ctx context.Context, on db.Execer, b outcomes) (stored []settledDelivery, err error) {
+	if len(b.first) > 0 {
+		open, closed := b.claims()
+		stored, err = readSettled(ctx, on, settleFirstSQL.Text, settleFirstSQL.Args(firstAttemptRows.Rows(b.first),
+			db.Arg("open", db.Array(open)), db.Arg("closed", db.Array(closed)), db.Arg("node", s.node.ID()))...)
+	}
+	if err != nil || len(b.later) == 0 {
+		return stored, err
+	}
+	later, err := readSettled(ctx, on, settleSQL.Text, settleSQL.Args(attemptRows.Rows(b.later))...)
+	return append(stored, later...), err
+}
+
+func readSettled(ctx context.Context, on db.Execer, statement string, args ...any) ([]settledDelivery, error) {
 	stored, err := db.All(ctx, on, func(x *settledDelivery) []any { return []any{&x.webhookID, &x.state} },
-		settleSQL.Text, settleSQL.Args(attemptRows.Rows(attempts))...)
+		statement, args...)
 	if err != nil {
 		return nil, fmt.Errorf("store webhook outcomes: %w", err)
 	}
 	return stored, nil
 }
 
-// settleFailures also disables endpoints that responded with 410 or have failed too often.
-func (s *deliverer) settleFailures(ctx context.Context, attempts []*attempt) error {
+// settleInTx also disables endpoints that responded with 410 or have failed too often.
+func (s *deliverer) settleInTx(ctx context.Context, batch outcomes) error {
 	gone := map[string]bool{}
 	var off []func()
 	err := s.db.InPreparedTx(ctx, func(tx *db.PreparedTx) error {
 		off = nil
-		stored, err := storeOutcomes(ctx, tx, attempts)
+		stored, err := s.storeOutcomes(ctx, tx, batch)
 		if err != nil {
 			return err
 		}
-		for _, a := range attempts {
+		for _, a := range slices.Concat(batch.first, batch.later) {
 			if a.IsGone() {
 				gone[a.webhookID] = true
 			}
@@ -146,7 +211,7 @@ func (s *deliverer) settleFailures(ctx context.Context, attempts []*attempt) err
 	if err != nil {
 		return err
 	}
-	s.results.count(attempts)
+	s.finish(batch)
 	for _, report := range off {
 		report()
 	}
@@ -184,12 +249,39 @@ func (s *deliverer) switchOff(ctx context.Context, tx *sql.Tx, webhookID string,
 	}, nil
 }
 
-// judgeAll returns the attempts with their verdicts and whether any delivery has failed permanently.
-func (s *deliverer) judgeAll(results []worker.Result[delivery, answer]) (attempts []*attempt, failures bool) {
-	attempts = make([]*attempt, len(results))
-	for i, r := range results {
-		attempts[i] = &attempt{r.Job, r.Value, decideVerdict(r.Value, r.Job.round, s.pausesFor(r.Job.url))}
-		failures = failures || string(attempts[i].state) == failed
+// outcomes are attempts with their verdicts.
+type outcomes struct {
+	first    []*attempt // of a firstClaim
+	later    []*attempt // of deliveries with a work row
+	failures bool       // a delivery has failed permanently
+}
+
+// claims returns the ids of the claims of first attempts. closed are those without further deliveries.
+func (b outcomes) claims() (open, closed []int64) {
+	count := map[*firstClaim]int{}
+	for _, a := range b.first {
+		count[a.first]++
 	}
-	return attempts, failures
+	for claim, n := range count {
+		if claim.isDoneAfter(n) {
+			closed = append(closed, claim.id)
+		} else {
+			open = append(open, claim.id)
+		}
+	}
+	return open, closed
+}
+
+// judgeAll decides the verdicts.
+func (s *deliverer) judgeAll(results []worker.Result[delivery, answer]) (b outcomes) {
+	for _, r := range results {
+		a := &attempt{r.Job, r.Value, decideVerdict(r.Value, r.Job.round, s.pausesFor(r.Job.url))}
+		if a.first != nil {
+			b.first = append(b.first, a)
+		} else {
+			b.later = append(b.later, a)
+		}
+		b.failures = b.failures || string(a.state) == failed
+	}
+	return b
 }

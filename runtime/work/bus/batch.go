@@ -133,6 +133,9 @@ type source struct {
 // BeginTx begins a batch.
 func (s source) BeginTx(ctx context.Context, o *sql.TxOptions) (wsql.Tx, error) {
 	s.group.batch, s.group.commitErr = nil, nil
+	if begun := s.group.consumer.Begun; begun != nil {
+		begun()
+	}
 	tx, err := s.SQLBeginner.BeginTx(ctx, o)
 	if err != nil {
 		return nil, err

@@ -46,6 +46,9 @@ type Consumer struct {
 	// Refresh reloads the data of Wants. Afterwards the data includes everything committed before the call.
 	// It is required with Wants.
 	Refresh func(ctx context.Context) error
+	// Begun, if set, is called when a batch begins. What Handle wrote in an earlier batch for which Committed was
+	// not called has no effect, or an unknown one if the connection was lost.
+	Begun func()
 	// Committed, if set, is called after the commit of a batch in which at least one message was handled,
 	// when the writes of Handle are visible to others. It must not block.
 	Committed func()
