@@ -35,11 +35,7 @@ func TestDashboardAndAlertMetricsExist(t *testing.T) {
 			}
 		}
 	}
-	var alerts struct {
-		Groups []struct {
-			Rules []struct{ Alert, Expr string }
-		}
-	}
+	var alerts alertRules
 	read(t, "alerts.yml", yaml.Unmarshal, &alerts)
 	for _, group := range alerts.Groups {
 		for _, rule := range group.Rules {
@@ -77,6 +73,50 @@ func TestDashboardAndAlertMetricsExist(t *testing.T) {
 	}()
 	expect.Eventually(t, "all metrics of dashboard and alerts to be served", found)
 	service.judgeSeries(t)
+}
+
+// alertRules is the part of alerts.yml that the tests read.
+type alertRules struct {
+	Groups []struct {
+		Rules []struct{ Alert, Expr string }
+	}
+}
+
+// deploy/test/files runs alerts_test.yml with promtool. Here, every alert has a moment in it at which it fires, and
+// one at which it does not.
+func TestEveryAlertHasATest(t *testing.T) {
+	t.Parallel()
+	var alerts alertRules
+	read(t, "alerts.yml", yaml.Unmarshal, &alerts)
+	var tests struct {
+		Tests []struct {
+			Moments []struct {
+				Name    string           `yaml:"alertname"`
+				Expects []map[string]any `yaml:"exp_alerts"`
+			} `yaml:"alert_rule_test"`
+		}
+	}
+	read(t, "alerts_test.yml", yaml.Unmarshal, &tests)
+	fires, silent := map[string]bool{}, map[string]bool{}
+	for _, test := range tests.Tests {
+		for _, moment := range test.Moments {
+			fires[moment.Name] = fires[moment.Name] || len(moment.Expects) > 0
+			silent[moment.Name] = silent[moment.Name] || len(moment.Expects) == 0
+		}
+	}
+	rules := 0
+	for _, group := range alerts.Groups {
+		for _, rule := range group.Rules {
+			rules++
+			if !fires[rule.Alert] || !silent[rule.Alert] {
+				t.Errorf("%s: alerts_test.yml has a moment at which it fires: %t, at which it does not: %t; want both",
+					rule.Alert, fires[rule.Alert], silent[rule.Alert])
+			}
+		}
+	}
+	if rules < 29 {
+		t.Errorf("found %d alert rules, want 29 at least: has the form of alerts.yml changed?", rules)
+	}
 }
 
 // maxSeries is how many metric series a process may serve after requests to every route.

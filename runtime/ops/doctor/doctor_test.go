@@ -238,7 +238,7 @@ func TestPort25InBothDirections(t *testing.T) {
 	if got := w.find(t, "smtp.inward"); got.Level != Error || !strings.Contains(got.Do, "Start the service") {
 		t.Errorf("without a listener at port 25, got %+v, want an error", got)
 	}
-	w.peers["mx.gmail.example:25"] = greets("mx.gmail.example ready")
+	w.peers["198.51.100.1:25"] = greets("mx.gmail.example ready")
 	if got := w.find(t, "smtp.outward"); got.Level != OK {
 		t.Errorf("with a mail server that responds, got %+v, want ok", got)
 	}

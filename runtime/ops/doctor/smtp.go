@@ -62,7 +62,7 @@ type conn struct {
 func (d *Doctor) dialGreeted(ctx context.Context, addr string) (*conn, string, error) {
 	dialling, cancel := context.WithTimeout(ctx, dialLimit)
 	defer cancel()
-	plain, err := d.dial(dialling, addr)
+	plain, err := d.dialName(dialling, addr)
 	if err != nil {
 		return nil, "", err
 	}
