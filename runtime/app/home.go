@@ -20,7 +20,7 @@ func (p edgeParams) home(query http.Handler) (http.Handler, error) {
 	}
 	o := dashboard.Options{Version: p.Options.Version, Dev: p.Config.Mode == setting.Dev, Door: door, Budget: p.Budget,
 		GraphQL: query,
-		Images: config.BaseURL.Get(p.Config) + resttemplates.ImagePrefix, Logger: p.Logger, Links: []dashboard.Link{
+		Images:  config.BaseURL.Get(p.Config) + resttemplates.ImagePrefix, Logger: p.Logger, Links: []dashboard.Link{
 			{Path: "/api/docs", Name: "API reference", Line: "every operation, with examples"},
 			{Path: "/api/openapi.json", Name: "OpenAPI document", Line: "for generators and tools"},
 		}}

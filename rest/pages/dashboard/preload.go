@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/web/loopback"
 )
 
 const (
@@ -158,52 +158,26 @@ func (a *app) dataFor(w http.ResponseWriter, r *http.Request) []byte {
 	return slices.Concat([]byte(`<script type="application/json" id="preloaded">`), text, []byte("</script>\n"))
 }
 
+// clientFields identify the user of a page. The fields that say where a navigation comes from are not among them,
+// because the page runs only queries that the app would run.
+var clientFields = slices.DeleteFunc(slices.Clone(loopback.ClientFields), func(name string) bool {
+	return name == "Authorization" || name == "Origin" || name == "Sec-Fetch-Site"
+})
+
 // runQuery returns the data of a query that the user of a request may run, or nil. It takes the same way as a request
 // of the app, with the same authentication and limits.
 func (a *app) runQuery(ctx context.Context, w http.ResponseWriter, r *http.Request, q pageQuery) json.RawMessage {
-	parameters := url.Values{"documentId": {a.preloads.documents[q.name]}, "operationName": {q.name},
-		"variables": {q.variables}}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "/graphql?"+parameters.Encode(), http.NoBody)
-	if err != nil {
-		return nil
-	}
-	request.Host, request.RemoteAddr, request.TLS = r.Host, r.RemoteAddr, r.TLS
-	for _, name := range []string{"Cookie", "User-Agent", "X-Forwarded-For", "X-Forwarded-Proto", "Forwarded"} {
-		request.Header[name] = r.Header[name]
-	}
-	answer := &resultWriter{header: http.Header{}}
-	answer.header.Set(telemetry.RequestIDHeader, w.Header().Get(telemetry.RequestIDHeader))
-	a.GraphQL.ServeHTTP(answer, request)
+	body := &loopback.Buffer{Limit: maxData}
+	response, err := loopback.Call{Client: loopback.CopyClient(r, clientFields...), Method: http.MethodGet, Path: "/graphql",
+		RequestID: w.Header().Get(telemetry.RequestIDHeader),
+		Query: url.Values{"documentId": {a.preloads.documents[q.name]}, "operationName": {q.name},
+			"variables": {q.variables}}}.Do(ctx, a.GraphQL, body)
 	var result struct {
 		Data   json.RawMessage   `json:"data"`
 		Errors []json.RawMessage `json:"errors"`
 	}
-	if answer.status != http.StatusOK || json.Unmarshal(answer.body.Bytes(), &result) != nil || len(result.Errors) > 0 {
+	if err != nil || !response.IsSuccess() || json.Unmarshal(body.Content, &result) != nil || len(result.Errors) > 0 {
 		return nil
 	}
 	return result.Data
-}
-
-// resultWriter keeps a response of at most maxData bytes.
-type resultWriter struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-func (w *resultWriter) Header() http.Header { return w.header }
-
-func (w *resultWriter) WriteHeader(status int) {
-	if w.status == 0 {
-		w.status = status
-	}
-}
-
-func (w *resultWriter) Write(p []byte) (int, error) {
-	w.WriteHeader(http.StatusOK)
-	if w.body.Len()+len(p) > maxData {
-		w.status = http.StatusRequestEntityTooLarge
-		return 0, errors.New("the result is too large for a page")
-	}
-	return w.body.Write(p)
 }
