@@ -68,7 +68,7 @@ export function DataTable<Row>(p: DataTableProps<Row>) {
   const height = p.height ?? 36
   const [box, setBox] = useState<HTMLElement | null>(null)
   const { start, end, reveal } = useVisibleRows(box, height, p.rows.length)
-  const nearEnd = end > 0 && end > p.rows.length - 20
+  const nearEnd = end > 0 && end > p.rows.length - 8 // the rendered rows are more than the visible ones
   useEffect(() => {
     if (nearEnd && p.hasMore) p.more?.()
   }, [nearEnd, p.rows.length, p.hasMore])
