@@ -379,6 +379,7 @@ func (f fakeEmails) QueueOf(_ context.Context, accountID string, of queue.Select
 		if id := fmt.Sprintf("%03d", q.RecipientID); q.AccountID == accountID &&
 			(at.ID == "" || at.Back && id < at.ID || !at.Back && id > at.ID) &&
 			(of.State == "" || of.State == q.State) &&
+			(len(of.IDs) == 0 || slices.Contains(of.IDs, q.ID)) &&
 			(of.Destination == "" || of.Destination == q.Destination) && (of.EmailID == "" || of.EmailID == q.EmailID) {
 			out = append(out, q)
 		}

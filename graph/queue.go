@@ -3,6 +3,8 @@ package graph
 import (
 	"context"
 
+	"github.com/99designs/gqlgen/graphql"
+
 	"github.com/postrider/postrider/graph/connection"
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/inquiry"
@@ -44,11 +46,64 @@ func (r *Resolver) changeQueue(ctx context.Context, of model.QueueSelection,
 	if c.Selection, err = parseSelection(of); err != nil {
 		return nil, err
 	}
+	var note inquiry.AuditNote
+	if !c.DryRun {
+		if note, err = r.noteQueueChange(ctx, caller.AccountID, c); err != nil {
+			return nil, err
+		}
+	}
 	result, err := r.parts.Queue.ChangeQueueOf(ctx, caller.AccountID, c)
 	if err != nil {
 		return nil, err
 	}
+	if field := graphql.GetRootFieldContext(ctx); field != nil && !c.DryRun {
+		note.Changes["recipients"] = result.Changed
+		inquiry.OriginOf(ctx).Note(field.Field.Alias, note)
+	}
 	return &result, nil
+}
+
+// queueMoves are the states of recipients before and after a change, as the audit log shows them.
+var queueMoves = map[queue.Command]map[string]any{
+	queue.Hold:    {"from": "queued", "to": "held"},
+	queue.Release: {"from": "held", "to": "queued"},
+	queue.Drop:    {"from": "queued", "to": "failed"},
+}
+
+// noteQueueChange returns what the audit log says about a change: the email, its subject or its only recipient, and the
+// change of state. The change can remove the recipient from the queue, so it is read before.
+func (r *Resolver) noteQueueChange(ctx context.Context, accountID string,
+	c queue.AccountChange) (inquiry.AuditNote, error) {
+	note := inquiry.AuditNote{Target: c.Selection.EmailID, Changes: map[string]any{}}
+	if move := queueMoves[c.Operation]; move != nil {
+		note.Changes["state"] = move
+	} else {
+		note.Changes["due"] = "now"
+	}
+	for name, value := range map[string]string{"destination": c.Selection.Destination, "reason": c.Reason} {
+		if value != "" {
+			note.Changes[name] = value
+		}
+	}
+	switch {
+	case len(c.Selection.IDs) == 1:
+		found, err := r.parts.Queue.QueueOf(ctx, accountID, c.Selection, page.Request{Limit: 1})
+		if err != nil {
+			return note, err
+		}
+		for _, recipient := range found.Items {
+			note.Target, note.Changes["name"] = recipient.EmailID, recipient.Address
+		}
+	case note.Target != "" && r.parts.Emails != nil:
+		found, err := r.parts.Emails.GetMany(ctx, accountID, note.Target)
+		if err != nil {
+			return note, err
+		}
+		for _, email := range found {
+			note.Changes["name"] = email.Subject
+		}
+	}
+	return note, nil
 }
 
 // parseSelection reads a selection. An empty list, ID or domain is refused: treating it as omitted would widen

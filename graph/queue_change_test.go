@@ -75,6 +75,27 @@ func TestMutationsAreAudited(t *testing.T) {
 	same(t, "the audit log", want, s.done.entries)
 }
 
+// The audit log says which email or recipient a mutation of the queue changed, and how.
+func TestAuditLogNamesWhatAQueueMutationChanged(t *testing.T) {
+	t.Parallel()
+	for query, want := range map[string]noted{
+		`mutation { holdDelivery(selection: {email: "msg_001"}) { changed } }`: {"msg_001",
+			map[string]any{"name": "Your receipt", "state": map[string]any{"from": "queued", "to": "held"}, "recipients": 0}},
+		`mutation { releaseDelivery(selection: {recipients: ["9"]}) { changed } }`: {"msg_002",
+			map[string]any{"name": "dan@example.org", "state": map[string]any{"from": "held", "to": "queued"}, "recipients": 0}},
+		`mutation { x: dropDelivery(selection: {destination: "example.net"}, reason: "Spam") { changed } }`: {"",
+			map[string]any{"destination": "example.net", "reason": "Spam",
+				"state": map[string]any{"from": "queued", "to": "failed"}, "recipients": 0}},
+		`mutation { retryDelivery(selection: {all: true}) { matched } }`: {"", map[string]any{"due": "now", "recipients": 2}},
+	} {
+		s := newServer(t, setup{emails: 1})
+		if a := s.ask(t, query, nil); a.status != http.StatusOK || len(a.Errors) > 0 {
+			t.Fatalf("%s returned status %d and %s", query, a.status, a.body)
+		}
+		same(t, query, []noted{want}, s.done.notes)
+	}
+}
+
 func TestMutationsWantAFullKeyAndKeepToItsAccount(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{})

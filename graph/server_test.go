@@ -37,13 +37,21 @@ type testServer struct {
 type recorded struct {
 	mu      sync.Mutex
 	entries []string
+	notes   []noted
+}
+
+// noted is what the audit log says about one entry.
+type noted struct {
+	Target  string
+	Changes map[string]any
 }
 
 func (r *recorded) Record(ctx context.Context, c accounts.Caller, operation, target string,
-	_ map[string]any) error {
+	changes map[string]any) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.entries = append(r.entries, c.AccountID+" "+operation+target+" from "+audit.OriginOf(ctx).IP())
+	r.entries = append(r.entries, c.AccountID+" "+operation+" from "+audit.OriginOf(ctx).IP())
+	r.notes = append(r.notes, noted{target, changes})
 	return nil
 }
 

@@ -1,13 +1,15 @@
-// Four questions of a new user, each answered from the start page with a few actions: why an address did not get its
-// invoice, which email has order 2202, how to make an automation wait two days, and which endpoint is broken and since
-// when. An action is a click, a shortcut or a typed text. film.mjs sends the test email from production.
+// Questions of a new user, each answered from the start page with a few actions: why an address did not get its
+// invoice, which email has order 2202, how to make an automation wait two days, and which endpoint is broken or fails, and
+// since when. An action is a click, a shortcut or a typed text. film.mjs sends the test email from production.
 import { check, nothing, open, watch } from './browser.mjs'
 import { api, base, seen, send, settled, signIn, until, visit } from './dashboard.mjs'
 import { website } from './peers.mjs'
 
 const endpoint = await website(answer => answer.writeHead(410).end())
+const unavailable = await website(answer => answer.writeHead(503).end())
 const { webhook } = await api('POST', '/webhooks', { url: `http://127.0.0.1:${endpoint.port}/orders`, events: ['email.sent'] })
 await api('POST', '/webhooks', { url: `http://127.0.0.1:${endpoint.port}/unused`, events: ['email.complained'] })
+await api('POST', '/webhooks', { url: `http://127.0.0.1:${unavailable.port}/invoices`, events: ['email.sent'] })
 await api('POST', '/suppressions', { email: 'bob@example.net' })
 await send({ to: 'bob@example.net', subject: 'Invoice 77' })
 for (const order of [2201, 2202, 2203]) await send({ to: `reader${order}@example.net`, subject: `Your order ${order} has shipped` })
@@ -59,6 +61,16 @@ await answer('How does the welcome automation wait two days?', 7, async () => {
   await click(page.getByRole('dialog').getByRole('button', { name: 'Activate', exact: true }))
   await until('the automation waits two days', async () => JSON.stringify(await api('GET', `/automations/${automation.id}`)).includes('"P2D"'))
   await seen(page, 'Version 2 activated').first().waitFor()
+})
+await answer('Which endpoint fails, and since when?', 2, async () => {
+  await go('Webhooks')
+  await settled(page)
+  const row = page.getByRole('row').filter({ hasText: '/invoices' })
+  await row.getByText('Failing').waitFor()
+  await page.getByRole('columnheader', { name: 'Since' }).waitFor()
+  await until('the list shows since when', async () => await row.locator('time').count() === 2) // and when it was added
+  await click(page.getByRole('link', { name: /\/invoices$/ }))
+  await page.getByRole('status').filter({ hasText: /Failing since .*(ago|now).*No delivery succeeded/ }).waitFor()
 })
 await answer('Which endpoint is broken, and since when?', 2, async () => {
   await go('Webhooks')

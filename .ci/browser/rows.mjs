@@ -1,5 +1,6 @@
-// Measures the time from the HTML to the first rows of the email list, in milliseconds. The first load does not count,
-// because it fetches the chunks. `enough` reports whether the measurements so far are sufficient.
+// Measures the first rows of the email list: `ms` from the HTML to the rows, `kilobytes` that were transferred until
+// then, and the number of API requests that had been sent. The first load does not count, because it fetches the
+// chunks. `enough` reports whether the measurements so far are sufficient.
 import { base } from './dashboard.mjs'
 
 export async function firstRows(page, enough) {
@@ -13,7 +14,15 @@ export async function firstRows(page, enough) {
   const load = async () => {
     await page.goto(base + '/emails')
     await page.waitForFunction(() => window.rowsAt)
-    return page.evaluate(() => Math.round(window.rowsAt - performance.getEntriesByType('navigation')[0].responseEnd))
+    return page.evaluate(() => {
+      const [html] = performance.getEntriesByType('navigation')
+      const loaded = performance.getEntriesByType('resource').filter(e => e.startTime < window.rowsAt)
+      return {
+        ms: Math.round(window.rowsAt - html.responseEnd),
+        kilobytes: Math.round([html, ...loaded].reduce((sum, e) => sum + e.encodedBodySize, 0) / 1024),
+        requests: loaded.filter(e => /\/(graphql|api)(\/|\?|$)/.test(new URL(e.name).pathname)).length,
+      }
+    })
   }
   await load()
   const measured = []

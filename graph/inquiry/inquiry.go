@@ -135,6 +135,13 @@ type Origin struct {
 
 	called atomic.Bool
 	fields sync.Map // root fields whose REST operation wrote the audit log, by response key
+	notes  sync.Map // what other root fields did, by response key: AuditNote
+}
+
+// AuditNote is what the audit log says about a mutation that no REST operation carries out.
+type AuditNote struct {
+	Target  string         // id of the object; empty if there are several
+	Changes map[string]any // never a secret
 }
 
 type originKey struct{}
@@ -160,4 +167,14 @@ func (o *Origin) MarkAudited(responseKey string) { o.fields.Store(responseKey, t
 func (o *Origin) IsAudited(responseKey string) bool {
 	_, marked := o.fields.Load(responseKey)
 	return marked
+}
+
+// Note sets what the audit log says about a root field.
+func (o *Origin) Note(responseKey string, n AuditNote) { o.notes.Store(responseKey, n) }
+
+// NoteOf returns the AuditNote of a root field, or the zero AuditNote.
+func (o *Origin) NoteOf(responseKey string) AuditNote {
+	found, _ := o.notes.Load(responseKey)
+	n, _ := found.(AuditNote)
+	return n
 }

@@ -31,7 +31,8 @@ func (h *handler) record(ctx context.Context, caller accounts.Caller, operation 
 			hasFailed(answer, field.Alias) || origin.IsAudited(field.Alias) {
 			continue
 		}
-		if err := h.audit.Record(context.WithoutCancel(ctx), caller, field.Name, "", nil); err != nil {
+		note := origin.NoteOf(field.Alias)
+		if err := h.audit.Record(context.WithoutCancel(ctx), caller, field.Name, note.Target, note.Changes); err != nil {
 			h.logger.ErrorContext(ctx, "cannot record a mutation in the audit log", "mutation", field.Name,
 				telemetry.KeyError, err)
 		}

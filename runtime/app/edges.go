@@ -160,7 +160,7 @@ func (p edgeParams) handler(on []string, health *probes.Probes, local *localMetr
 	if err != nil {
 		return nil, err
 	}
-	home, err := p.home()
+	home, err := p.home(query)
 	if err != nil {
 		return nil, err
 	}

@@ -11,15 +11,16 @@ import (
 )
 
 // home serves the dashboard at every path without another handler. If the dashboard was not built, a page
-// with links replaces it.
-func (p edgeParams) home() (http.Handler, error) {
+// with links replaces it. The query handler is that of GraphQL.
+func (p edgeParams) home(query http.Handler) (http.Handler, error) {
 	door, err := admission.New(p.Accounts, p.userSessions(),
 		config.TrustedProxies.Get(p.Config), append([]string{config.BaseURL.Get(p.Config)}, config.OtherOrigins(p.Config)...)...)
 	if err != nil {
 		return nil, err
 	}
 	o := dashboard.Options{Version: p.Options.Version, Dev: p.Config.Mode == setting.Dev, Door: door, Budget: p.Budget,
-		Images: config.BaseURL.Get(p.Config) + resttemplates.ImagePrefix, Logger: p.Logger, Links: []dashboard.Link{
+		GraphQL: query,
+		Images:  config.BaseURL.Get(p.Config) + resttemplates.ImagePrefix, Logger: p.Logger, Links: []dashboard.Link{
 			{Path: "/api/docs", Name: "API reference", Line: "every operation, with examples"},
 			{Path: "/api/openapi.json", Name: "OpenAPI document", Line: "for generators and tools"},
 		}}

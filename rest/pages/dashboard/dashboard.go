@@ -18,6 +18,7 @@ import (
 
 	"github.com/postrider/postrider/runtime/base/intake"
 	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/web/static"
 	"github.com/postrider/postrider/runtime/web/theme"
 )
 
@@ -49,6 +50,7 @@ type Options struct {
 	Links   []Link
 	Door    Door           // admits previews
 	Budget  *intake.Budget // likewise
+	GraphQL http.Handler   // answers the queries whose results the page contains; nil: it contains none
 	Images  string         // URL prefix of the images of templates, which previews show
 	Logger  *slog.Logger
 }
@@ -75,36 +77,53 @@ func newApp(built fs.FS, o Options) (*app, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dashboard: %w", err)
 	}
-	a := &app{Options: o, assets: assets{built: built}, preview: &preview{o.Door, o.Budget, newPreviewTurns(), o.Images},
-		absent: absent}
-	a.beforeTheme, a.beforeNonce, a.rest, err = cutPage(page)
-	return a, err
+	links, err := readPreloads(built)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := cutPage(page)
+	return &app{Options: o, assets: assets{built: built},
+		preview: &preview{o.Door, o.Budget, newPreviewTurns(), o.Images}, absent: absent, preloads: links, page: parts}, err
 }
 
-// app serves the page, split where the theme and the nonce are inserted.
+// app serves the page.
 type app struct {
 	Options
 
-	assets                         assets
-	preview                        *preview
-	beforeTheme, beforeNonce, rest []byte // empty without a build
-	absent                         *template.Template
+	assets   assets
+	preview  *preview
+	preloads preloads
+	page     [][]byte // the parts between what each request inserts; empty without a build
+	absent   *template.Template
 }
 
-const nonceMark = `<meta name="style-nonce" content="`
+// insertions are the texts of the page after or before which a request inserts something.
+var insertions = []struct {
+	mark  string
+	after bool
+}{
+	{"<html", true}, // the theme
+	{`<meta name="style-nonce" content="`, true},
+	{"</head>", false}, // links
+	{"</body>", false}, // data
+}
 
 // cutPage splits the page at the positions that differ between requests.
-func cutPage(page []byte) (beforeTheme, beforeNonce, rest []byte, err error) {
+func cutPage(page []byte) (parts [][]byte, err error) {
 	if len(page) == 0 {
-		return nil, nil, nil, nil
+		return nil, nil
 	}
-	const html = "<html"
-	before, after, found := bytes.Cut(page, []byte(html))
-	middle, rest, marked := bytes.Cut(after, []byte(nonceMark))
-	if !found || !marked {
-		return nil, nil, nil, errors.New("dashboard: dist/index.html is not a page of the build")
+	for _, x := range insertions {
+		at := bytes.Index(page, []byte(x.mark))
+		if at < 0 {
+			return nil, errors.New("dashboard: dist/index.html is not a page of the build")
+		}
+		if x.after {
+			at += len(x.mark)
+		}
+		parts, page = append(parts, page[:at]), page[at:]
 	}
-	return append(before, html...), append(middle, nonceMark...), rest, nil
+	return append(parts, page), nil
 }
 
 func (a *app) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -131,7 +150,7 @@ func (a *app) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Content-Type", "text/html; charset=utf-8")
 	header.Set("Cache-Control", "no-store")
 	header.Set("Referrer-Policy", "same-origin")
-	if len(a.rest) == 0 {
+	if len(a.page) == 0 {
 		a.serveAbsent(w, r)
 		return
 	}
@@ -141,8 +160,13 @@ func (a *app) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		"'; style-src-attr 'unsafe-inline'; img-src 'self' data:; font-src 'self'; "+
 		"connect-src 'self'; worker-src 'self'; frame-src 'self' blob:; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")
-	parts := [][]byte{a.beforeTheme, []byte(themeOf(r)), a.beforeNonce, []byte(nonce), a.rest}
-	a.write(w, r, bytes.Join(parts, nil))
+	inserted := [][]byte{[]byte(themeOf(r)), []byte(nonce), []byte(a.preloads.linksFor(r.URL.Path)), a.dataFor(w, r), nil}
+	var page bytes.Buffer
+	for i, part := range a.page {
+		page.Write(part)
+		page.Write(inserted[i])
+	}
+	a.write(w, r, static.Encode(header, r.Header.Get("Accept-Encoding"), page.Bytes()))
 }
 
 // themeOf returns the attribute for the theme that the user has chosen, so that the page does not first appear in

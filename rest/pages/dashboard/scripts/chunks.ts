@@ -57,21 +57,29 @@ const vendor = /node_modules\/(react|react-dom|scheduler|@tanstack)\/|no-scroll-
 
 const common = /\/src\/(parts|app|api)\/|\/src\/screens\/\w+\/(status|look)|lucide-react|openapi-fetch|radix-ui|react-virtual|react-query/
 
+const source = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url))
+
 let first: Set<string> | undefined
 let shared: Set<string> | undefined
+let list: Set<string> | undefined
 
 // chunkOf puts together what is loaded together: `base`, which an upgrade seldom changes, `first`, the
-// rest of the first page, and `shared`, what screens have in common, with all that it needs.
+// rest of the first page, `list`, what every list needs, and `shared`, what else screens have in common, with all that
+// it needs.
 export function chunkOf(id: string, graph: Graph): string | null {
   if (/\.css$|index\.html$|src\/main\.tsx$/.test(id)) return null
-  if (!first || !shared) {
-    const entry = fileURLToPath(new URL('../index.html', import.meta.url))
+  if (!first || !shared || !list) {
+    const entry = source('index.html')
     first = reach(graph, entry, false, new Set())
     shared = new Set()
     for (const one of reach(graph, entry, true, new Set())) {
       if (common.test(one) && (graph.getModuleInfo(one)?.importers.length ?? 0) > 1) reach(graph, one, false, shared, first)
     }
+    const several = shared
+    list = new Set([...reach(graph, source('src/screens/emails/List.tsx'), false, new Set(), first)].filter((one) => several.has(one)))
+    reach(graph, source('src/app/Queries.tsx'), false, list, first)
   }
   if (first.has(id)) return vendor.test(id) ? 'base' : 'first'
+  if (list.has(id)) return 'list'
   return shared.has(id) ? 'shared' : null
 }

@@ -1,5 +1,8 @@
 import { connection, waitUntilUp } from './connection'
 import { dispatcher, live } from './live'
+import { LatestEvent, type LatestEventQuery } from './live.gen'
+import { takePreloaded } from './preloaded'
+import { query } from './query'
 import { followEvents, type LiveEvent, type LiveState, type StreamCursor } from './stream'
 
 let stop: (() => void) | null = null
@@ -46,6 +49,16 @@ export function startLiveUpdates(account: string) {
     removeEventListener('pagehide', leave)
     removeEventListener('pageshow', resume)
   }
+}
+
+// The rows in the page are older than the stream. Whatever happened in between is read again.
+const preloadedEvent = takePreloaded(LatestEvent.name, {}) as LatestEventQuery | undefined
+if (preloadedEvent) {
+  const forget = live.subscribe(() => {
+    if (live.get() !== 'live') return
+    forget()
+    void query(LatestEvent, {}).then(({ events }) => { if (events.endCursor !== preloadedEvent.events.endCursor) dispatcher.missed() }, () => {})
+  })
 }
 
 // On an idle page, a dropped stream is the only sign that the server is unreachable.

@@ -2,6 +2,7 @@ import { fetchService } from './connection'
 import { buildRequest, type Document } from './document'
 import { promptForAuth, appShown, redirectToSignIn } from './authPrompt'
 import { ApiError, readError } from './errors'
+import { takePreloaded } from './preloaded'
 
 interface GraphQLResponse<Data> {
   data?: Data | null
@@ -13,6 +14,8 @@ const headers = { 'Content-Type': 'application/json', Accept: 'application/graph
 // query runs a GraphQL query. If the session has ended, it prompts the user to sign in again, or
 // redirects to the sign-in page if no page is shown yet. `userInitiated` always prompts.
 export async function query<Data, V>(document: Document<Data, V>, variables: V, signal?: AbortSignal, userInitiated = false): Promise<Data> {
+  const known = takePreloaded(document.name, variables)
+  if (known) return known as Data
   const response = await fetchService('/graphql', { method: 'POST', headers, body: JSON.stringify(buildRequest(document, variables)), signal })
   if (response.status === 401) {
     if (!appShown.get()) redirectToSignIn()

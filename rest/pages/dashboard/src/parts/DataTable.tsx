@@ -1,9 +1,9 @@
-import { useVirtualizer } from '@tanstack/react-virtual'
 import { ArrowDown, ArrowUp } from 'lucide-react'
-import { useEffect, useLayoutEffect, useRef, useState, type CSSProperties, type ReactNode, type RefObject } from 'react'
+import { useEffect, useLayoutEffect, useRef, useState, type CSSProperties, type ReactNode } from 'react'
 import { isTyping } from '@/app/shell/shortcuts'
 import { ErrorAlert } from './ErrorAlert'
 import { SkeletonRows } from './Skeleton'
+import { useVisibleRows } from './visibleRows'
 
 export interface Column<Row> {
   key: string
@@ -65,25 +65,22 @@ export interface DataTableProps<Row> {
 // move the cursor. Enter opens a row and moves the focus into its sheet, x selects it, b moves to the bulk bar, Esc
 // closes the sheet and returns to the row.
 export function DataTable<Row>(p: DataTableProps<Row>) {
-  const container = useRef<HTMLDivElement>(null)
   const height = p.height ?? 36
-  const virtual = useVirtualizer({ count: p.rows.length, getScrollElement: () => container.current, estimateSize: () => height, overscan: 12 })
-  const items = virtual.getVirtualItems()
-  const first = items[0]
-  const last = items.at(-1)
-  const nearEnd = last !== undefined && last.index >= p.rows.length - 20
+  const [box, setBox] = useState<HTMLElement | null>(null)
+  const { start, end, reveal } = useVisibleRows(box, height, p.rows.length)
+  const nearEnd = end > 0 && end > p.rows.length - 8 // the rendered rows are more than the visible ones
   useEffect(() => {
     if (nearEnd && p.hasMore) p.more?.()
   }, [nearEnd, p.rows.length, p.hasMore])
-  const cursor = useCursor(p, container, (index) => virtual.scrollToIndex(index, { align: 'auto' }))
-  useLayoutEffect(() => limitTabStops(container.current, cursor.id))
+  const cursor = useCursor(p, box, reveal)
+  useLayoutEffect(() => limitTabStops(box, cursor.id))
 
   if (p.error && p.rows.length === 0) return <div className="p-4 md:p-6"><ErrorAlert error={p.error} retry={p.retry} /></div>
   if (p.loading && p.rows.length === 0) return <SkeletonRows />
   if (p.rows.length === 0) return <div className="min-h-0 flex-1 overflow-auto">{p.above}{p.empty}</div>
   const all = p.selected !== undefined && p.rows.every((r) => p.selected?.has(p.idOf(r)))
   return (
-    <div ref={container} className="@container min-h-0 flex-1 overflow-auto" tabIndex={-1}>
+    <div ref={setBox} className="@container min-h-0 flex-1 overflow-auto" tabIndex={-1}>
       {p.above}
       <table aria-label={p.label} aria-rowcount={p.hasMore ? -1 : p.rows.length + 1} className="w-full table-fixed border-collapse text-left">
         <thead className="sticky top-0 z-1 bg-surface shadow-[inset_0_-1px_var(--color-line)]">
@@ -97,16 +94,14 @@ export function DataTable<Row>(p: DataTableProps<Row>) {
           </tr>
         </thead>
         <tbody>
-          {first && first.start > 0 && <tr aria-hidden style={{ height: first.start }} />}
-          {items.map((item) => {
-            const row = p.rows[item.index]
-            if (row === undefined) return null
+          {start > 0 && <tr aria-hidden style={{ height: start * height }} />}
+          {p.rows.slice(start, end).map((row, i) => {
             const id = p.idOf(row)
             const opened = p.open === id
             const at = cursor.id === id
             return (
               <tr
-                key={id} data-row={id} aria-rowindex={item.index + 2} aria-selected={p.selected?.has(id) || undefined} style={{ height }} onFocus={() => cursor.set(id)} onClick={(e) => { if (!(e.target as Element).closest('a, button, input, label')) { cursor.set(id); p.onOpen?.(opened ? null : id) } }}
+                key={id} data-row={id} aria-rowindex={start + i + 2} aria-selected={p.selected?.has(id) || undefined} style={{ height }} onFocus={() => cursor.set(id)} onClick={(e) => { if (!(e.target as Element).closest('a, button, input, label')) { cursor.set(id); p.onOpen?.(opened ? null : id) } }}
                 className={`border-b border-line-soft ${p.onOpen ? 'cursor-default' : ''} ${opened || p.selected?.has(id) ? 'bg-accent-soft' : 'hover:bg-hover'} ${opened || at ? 'shadow-[inset_2px_0_var(--color-accent)]' : ''}`}
               >
                 {p.onSelect && (
@@ -118,7 +113,7 @@ export function DataTable<Row>(p: DataTableProps<Row>) {
               </tr>
             )
           })}
-          {last && virtual.getTotalSize() > last.end && <tr aria-hidden style={{ height: virtual.getTotalSize() - last.end }} />}
+          {end < p.rows.length && <tr aria-hidden style={{ height: (p.rows.length - end) * height }} />}
         </tbody>
       </table>
       {p.error !== undefined && p.error !== null && <div className="p-4 md:px-6"><ErrorAlert error={p.error} retry={p.retry} /></div>}
@@ -147,17 +142,17 @@ function toggle(set: ReadonlySet<string> | undefined, id: string): Set<string> {
 }
 
 // useCursor moves the cursor by keyboard. An open sheet follows it.
-function useCursor<Row>(p: DataTableProps<Row>, container: RefObject<HTMLElement | null>, reveal: (index: number) => void) {
+function useCursor<Row>(p: DataTableProps<Row>, box: HTMLElement | null, reveal: (index: number) => void) {
   const [at, setAt] = useState<string | null>(p.open ?? null)
-  const latest = useRef({ ...p, at, reveal })
-  latest.current = { ...p, at, reveal }
+  const latest = useRef({ ...p, at, box, reveal })
+  latest.current = { ...p, at, box, reveal }
   useEffect(() => {
     if (p.open) setAt(p.open)
   }, [p.open])
   useEffect(() => {
     const onKeyDown = (e: KeyboardEvent) => {
       if (e.metaKey || e.ctrlKey || e.altKey || isTyping(e)) return
-      const { rows, idOf, open, onOpen, onSelect, selected, at, reveal } = latest.current
+      const { rows, idOf, open, onOpen, onSelect, selected, at, box, reveal } = latest.current
       const index = rows.findIndex((r) => idOf(r) === at)
       const go = (next: number) => {
         const to = Math.max(0, Math.min(rows.length - 1, next))
@@ -170,7 +165,7 @@ function useCursor<Row>(p: DataTableProps<Row>, container: RefObject<HTMLElement
         if (open) onOpen?.(id)
         if (!focusRow(id)) requestAnimationFrame(() => latest.current.at === id && focusRow(id))
       }
-      const inTable = container.current?.contains(e.target as Node) && (e.target as Element).closest('tr[data-row]')
+      const inTable = box?.contains(e.target as Node) && (e.target as Element).closest('tr[data-row]')
       if (e.key === 'j' || (e.key === 'ArrowDown' && inTable)) go(index + 1)
       else if (e.key === 'k' || (e.key === 'ArrowUp' && inTable)) go(index - 1)
       else if (e.key === 'Home' && inTable) go(0)

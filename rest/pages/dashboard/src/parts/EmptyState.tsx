@@ -1,7 +1,9 @@
 import type { LucideIcon } from 'lucide-react'
-import type { ReactNode } from 'react'
-import { CodeBlock } from './CodeBlock'
-import { Command, type CommandSpec } from './Command'
+import { lazy, Suspense, type ReactNode } from 'react'
+import type { CommandSpec } from './Command'
+
+const CodeBlock = lazy(() => import('./CodeBlock').then((m) => ({ default: m.CodeBlock })))
+const Command = lazy(() => import('./Command').then((m) => ({ default: m.Command })))
 
 // EmptyState explains why a list is empty, with the command or button that adds the first item.
 export function EmptyState({ icon: Icon, title, children, command, action }: { icon: LucideIcon; title: string; children?: ReactNode; command?: string | CommandSpec; action?: ReactNode }) {
@@ -10,7 +12,7 @@ export function EmptyState({ icon: Icon, title, children, command, action }: { i
       <Icon aria-hidden className="!size-6 text-ink-3" />
       <h2 className="text-ink">{title}</h2>
       {children && <div className="max-w-[480px]">{children}</div>}
-      {command && <div className="w-full max-w-[720px]">{typeof command === 'string' ? <CodeBlock run="sh" text={command} /> : <Command {...command} />}</div>}
+      {command && <div className="w-full max-w-[720px]"><Suspense fallback={<span className="skel h-24 w-full" />}>{typeof command === 'string' ? <CodeBlock run="sh" text={command} /> : <Command {...command} />}</Suspense></div>}
       {action}
     </div>
   )

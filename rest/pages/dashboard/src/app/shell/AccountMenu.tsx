@@ -11,12 +11,12 @@ import { canView, useViewer } from '../viewer'
 
 const themes: [Theme, string, typeof Sun][] = [['system', 'System', Monitor], ['light', 'Light', Sun], ['dark', 'Dark', Moon]]
 
-export default function AccountMenu({ children }: { children: ReactNode }) {
+export default function AccountMenu({ open, children }: { open: boolean; children: ReactNode }) {
   const viewer = useViewer()
   const chosen = useStore(theme)
   const settings = screens.some((s) => s.routes.some((r) => r.path === '/settings') && canView(s, { ...viewer, can: viewer.rights }))
   return (
-    <DropdownMenu.Root modal={false}>
+    <DropdownMenu.Root modal={false} defaultOpen={open}>
       <DropdownMenu.Trigger asChild>{children}</DropdownMenu.Trigger>
       <DropdownMenu.Content align="start" sideOffset={4} className="menu w-[224px]">
         <p className="truncate px-2 py-1 text-xs text-ink-3">{viewer.user?.email}</p>

@@ -2,6 +2,7 @@ import { Outlet, useRouterState } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, type ReactNode } from 'react'
 import { useStore } from '@/api/store'
 import { ErrorAlert } from '@/parts/ErrorAlert'
+import { loadMenus } from '@/parts/Menu'
 import { authPrompt } from '@/api/authPrompt'
 import type { Screen } from '../screen'
 import { toasts } from '../toasts'
@@ -10,6 +11,7 @@ import { Banners } from './Banners'
 import { withQueries } from '../withQueries'
 import { useShortcuts } from './shortcuts'
 import { SideBar } from './SideBar'
+import { useIdle } from './useIdle'
 import { paletteOpen, shortcutsOpen } from './state'
 
 const NotFoundPage = lazy(() => import('../NotFoundPage'))
@@ -43,19 +45,19 @@ function Frame() {
   const hasToasts = useStore(toasts).length > 0
   useShortcuts()
   useTitle()
+  const idle = useIdle()
   useEffect(() => {
-    if (account && viewer.has('eventlog') && viewer.can('READ')) void import('@/api/liveUpdates').then(({ startLiveUpdates: goLive }) => goLive(account))
-  }, [account]) // the rights of an account change only with a page load
+    if (idle && account && viewer.has('eventlog') && viewer.can('READ')) void import('@/api/liveUpdates').then(({ startLiveUpdates }) => startLiveUpdates(account))
+  }, [idle, account]) // the rights of an account change only with a page load
   // The palette is preloaded, so that it does not lose keys that are typed immediately.
   useEffect(() => {
-    const idle = window.requestIdleCallback?.(() => void loadPalette().catch(() => {}), { timeout: 5000 })
-    return () => { if (idle) window.cancelIdleCallback(idle) }
-  }, [])
+    if (idle) void Promise.all([loadPalette(), loadMenus()]).catch(() => {})
+  }, [idle])
   return (
     <div className="grid h-dvh grid-cols-1 md:grid-cols-[var(--side)_minmax(0,1fr)]">
       <a href="#content" className="fixed -top-12 left-2 z-[90] rounded-control bg-raised px-3 py-2 shadow-pop focus:top-2">Skip to content</a>
-      <SideBar />
-      <Suspense fallback={null}><NavAlerts /></Suspense>
+      <SideBar idle={idle} />
+      {idle && <Suspense fallback={null}><NavAlerts /></Suspense>}
       <div className="flex h-dvh min-w-0 flex-col bg-surface md:border-l md:border-line">
         <Banners />
         <main id="content" tabIndex={-1} className="flex min-h-0 flex-1 flex-col">

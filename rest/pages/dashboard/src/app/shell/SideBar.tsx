@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { Search, TriangleAlert } from 'lucide-react'
-import { lazy, Suspense, useEffect, useId, useRef, type ComponentProps } from 'react'
+import { lazy, Suspense, useEffect, useId, useRef, useState, type ComponentProps } from 'react'
 import { live } from '@/api/live'
 import { useStore } from '@/api/store'
 import { Logo } from '@/parts/Logo'
@@ -12,7 +12,7 @@ const AccountMenu = lazy(() => import('./AccountMenu'))
 
 const mac = /mac/i.test(navigator.userAgent)
 
-export function SideBar() {
+export function SideBar({ idle }: { idle: boolean }) {
   const open = useStore(sideOpen)
   const drawer = useRef<HTMLDialogElement>(null)
   useEffect(() => {
@@ -21,22 +21,23 @@ export function SideBar() {
   }, [open])
   return (
     <>
-      <nav aria-label="Main" className="sticky top-0 hidden h-dvh flex-col gap-2 overflow-auto bg-canvas px-2 py-2.5 md:flex"><NavContents /></nav>
+      <nav aria-label="Main" className="sticky top-0 hidden h-dvh flex-col gap-2 overflow-auto bg-canvas px-2 py-2.5 md:flex"><NavContents idle={idle} /></nav>
       <dialog ref={drawer} aria-label="Menu" onClose={() => sideOpen.set(false)} onClick={(e) => { if (e.target === e.currentTarget || (e.target as Element).closest('a')) sideOpen.set(false) }} className="fixed inset-y-0 left-0 m-0 h-dvh w-[272px] bg-canvas shadow-panel md:hidden">
-        {open && <nav aria-label="Main" className="flex h-full flex-col gap-2 overflow-auto px-2 py-2.5"><NavContents /></nav>}
+        {open && <nav aria-label="Main" className="flex h-full flex-col gap-2 overflow-auto px-2 py-2.5"><NavContents idle={idle} /></nav>}
       </dialog>
     </>
   )
 }
 
-function NavContents() {
+function NavContents({ idle }: { idle: boolean }) {
   const viewer = useViewer()
   const groups = buildNav({ ...viewer, can: viewer.rights })
   const alerts = useStore(navAlertCounts)
   const id = useId()
+  const [wanted, setWanted] = useState(false)
   return (
     <>
-      <Suspense fallback={<AccountButton />}><AccountMenu><AccountButton /></AccountMenu></Suspense>
+      {idle || wanted ? <Suspense fallback={<AccountButton />}><AccountMenu open={wanted}><AccountButton /></AccountMenu></Suspense> : <AccountButton onClick={() => setWanted(true)} />}
       <button type="button" onClick={() => { sideOpen.set(false); paletteOpen.set(true) }} className="flex h-[30px] w-full flex-none items-center gap-2 rounded-control border border-line bg-surface px-2 text-ink-3 hover:border-line-strong">
         <Search aria-hidden className="size-3.5" />Search or jump to<kbd className="key ml-auto">{mac ? '⌘K' : 'Ctrl K'}</kbd>
       </button>

@@ -27,7 +27,7 @@ export default function AddressPage() {
   const invalid = !/^[^\s@]+@[^\s@]+$/.test(address)
   return (
     <>
-      <PageHead title={<bdi>{address}</bdi>}><CopyButton text={address} label="Copy address" /></PageHead>
+      <PageHead title={<span className="inline-flex max-w-full items-center gap-0.5"><bdi className="truncate">{address}</bdi><CopyButton text={address} label="Copy address" /></span>} />
       <PageBody narrow>
         {invalid && <p className="text-ink-2">This is not an email address.</p>}
         {suppression.data && <Delivery address={address} data={suppression.data} again={() => void suppression.refetch()} />}

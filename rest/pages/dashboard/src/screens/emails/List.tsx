@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { Mail } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { now } from '@/api/clock'
 import { usePages } from '@/api/graphql'
 import { useSearchParams } from '@/app/searchParams'
@@ -19,14 +19,16 @@ import { filterError } from '@/parts/filterTerms'
 import { ForeignText, showInvisible } from '@/parts/ForeignText'
 import { PageHead } from '@/parts/Page'
 import { adjacentRows, Sheet, SplitView } from '@/parts/Sheet'
+import { SkeletonText } from '@/parts/Skeleton'
 import { Time } from '@/parts/Time'
 import { useBulk } from './bulk'
-import { EmailView } from './EmailView'
 import { useFresh } from './fresh'
 import { EmailList, type EmailLineFragment } from './queries.gen'
 import { lookOfEmail } from './status'
 
 type Row = EmailLineFragment
+
+const EmailView = lazy(() => import('./EmailView').then((m) => ({ default: m.EmailView })))
 
 const daysAgo = (days: number) => new Date(now() - days * 86_400_000).toISOString().slice(0, 10)
 
@@ -95,7 +97,7 @@ export default function List() {
       <SplitView
         sheet={open && (
           <Sheet label="Email" head={<CopyableId id={open} />} page={`/emails/${open}`} onClose={() => go(null)} {...adjacentRows(list.rows.map((r) => r.id), open, go)}>
-            <EmailView key={open} id={open} inPanel />
+            <Suspense fallback={<div className="p-5"><SkeletonText lines={8} /></div>}><EmailView key={open} id={open} inPanel /></Suspense>
           </Sheet>
         )}
       >

@@ -9,6 +9,7 @@ import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Field, keepSecret, OneTimeSecret, useWrite } from '@/parts/Form'
 import { DomainChoice, useDomains } from './domains'
 import { scopes } from './look'
+import { networkErrors, NetworksField, parseNetworks } from './Networks'
 
 type Scope = 'full' | 'sending' | 'read'
 
@@ -23,10 +24,12 @@ export function CreateKey({ scope: initial = 'sending', onClose, made }: { scope
   const [scope, setScope] = useState<Scope>(scopeOf(initial))
   const [days, setDays] = useState(0)
   const [ids, setIds] = useState<string[]>([])
+  const [networks, setNetworks] = useState('')
   const [secret, setSecret] = useState<string>()
   const create = useWrite(() =>
-    unwrap(rest.POST('/api-keys', { body: { name: name.trim(), scope, domain_ids: scope === 'read' ? null : ids, expires_at: days ? new Date(now() + days * 86_400_000).toISOString() : null } })),
+    unwrap(rest.POST('/api-keys', { body: { name: name.trim(), scope, domain_ids: scope === 'read' ? null : ids, allowed_ips: parseNetworks(networks), expires_at: days ? new Date(now() + days * 86_400_000).toISOString() : null } })),
   )
+  const wrongNetworks = networkErrors(create.fieldErrors, parseNetworks(networks))
   async function submit(e: FormEvent) {
     e.preventDefault()
     const answer = await create.run()
@@ -61,7 +64,8 @@ export function CreateKey({ scope: initial = 'sending', onClose, made }: { scope
         <Field label="Expires" error={create.fieldErrors.expires_at}>
           {(p) => <select {...p} className="input max-w-[200px]" value={days} onChange={(e) => setDays(Number(e.target.value))}>{ends.map((x) => <option key={x.days} value={x.days}>{x.name}</option>)}</select>}
         </Field>
-        {create.error !== null && <ErrorAlert error={create.error} />}
+        <NetworksField value={networks} onChange={setNetworks} error={wrongNetworks} />
+        {create.error !== null && !wrongNetworks && <ErrorAlert error={create.error} />}
         <div className="flex justify-end gap-2">
           <button type="button" className="btn" onClick={onClose}>Cancel</button>
           <button type="submit" className="btn primary" disabled={create.busy}>Create key</button>

@@ -1,20 +1,22 @@
 import { Link, useParams } from '@tanstack/react-router'
 import { useQueryClient } from '@tanstack/react-query'
-import { Ban, KeyRound, Pencil, RotateCw } from 'lucide-react'
+import { Ban, KeyRound, Network, Pencil, RotateCw } from 'lucide-react'
 import { useState } from 'react'
 import { useGraphQL } from '@/api/graphql'
 import { useViewer } from '@/app/viewer'
 import { Badge } from '@/parts/Badge'
-import { CopyableId } from '@/parts/CopyButton'
+import { CopyableId, CopyButton } from '@/parts/CopyButton'
 import { EmptyState } from '@/parts/EmptyState'
 import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Menu } from '@/parts/Menu'
 import { Card, Detail, DetailList, PageBody, PageHead } from '@/parts/Page'
 import { SkeletonRows } from '@/parts/Skeleton'
 import { Time } from '@/parts/Time'
-import { RenameKey, RevokeKey, RotateKey } from './Acts'
+import { RenameKey, RevokeKey } from './Acts'
 import { useDomains } from './domains'
 import { active, lookOf, scopes } from './look'
+import { ChangeNetworks } from './Networks'
+import { RotateKey } from './RotateKey'
 import { ApiKeyDetail, ApiKeyList, type ApiKeyRowFragment } from './queries.gen'
 
 const up = { to: '/keys', name: 'API keys' }
@@ -39,7 +41,7 @@ function Loaded({ apiKey: k }: { apiKey: ApiKeyRowFragment }) {
   const { can, has } = useViewer()
   const client = useQueryClient()
   const domains = useDomains()
-  const [asks, setAsks] = useState<'rename' | 'rotate' | 'revoke' | null>(null)
+  const [asks, setAsks] = useState<'rename' | 'rotate' | 'revoke' | 'networks' | null>(null)
   const changed = () => { for (const d of [ApiKeyDetail, ApiKeyList]) void client.invalidateQueries({ queryKey: [d.name] }) }
   const close = () => setAsks(null)
   const look = lookOf(k)
@@ -51,6 +53,7 @@ function Loaded({ apiKey: k }: { apiKey: ApiKeyRowFragment }) {
         {write && active(k) && <button type="button" className="btn" onClick={() => setAsks('rotate')}><RotateCw aria-hidden />Rotate</button>}
         <Menu entries={[
           { name: 'Rename', icon: Pencil, run: () => setAsks('rename'), hidden: !write },
+          { name: 'Change networks', icon: Network, run: () => setAsks('networks'), hidden: !write || !active(k) },
           { name: 'Revoke', icon: Ban, run: () => setAsks('revoke'), danger: true, hidden: !write || !active(k) },
         ]} />
       </PageHead>
@@ -62,7 +65,8 @@ function Loaded({ apiKey: k }: { apiKey: ApiKeyRowFragment }) {
             <Detail name="ID"><CopyableId id={k.id} /></Detail>
             <Detail name="Scope">{scopes[k.scope].word}. {scopes[k.scope].means}</Detail>
             <Detail name="Domains">{named.length === 0 ? 'All' : named.join(', ')}</Detail>
-            <Detail name="Last used">{k.lastUsedAt ? <Time at={k.lastUsedAt} exact /> : 'Never'}</Detail>
+            <Detail name="Networks">{k.allowedIps.length === 0 ? 'All' : <ul>{k.allowedIps.map((n) => <li key={n}><code>{n}</code></li>)}</ul>}</Detail>
+            <Detail name="Last used">{k.lastUsedAt ? <><Time at={k.lastUsedAt} exact />{k.lastUsedIp && <> from <code>{k.lastUsedIp}</code><CopyButton text={k.lastUsedIp} label="Copy address" /></>}</> : 'Never'}</Detail>
             <Detail name="Created"><Time at={k.createdAt} exact /></Detail>
             <Detail name="Expires">{k.expiresAt ? <Time at={k.expiresAt} exact /> : 'Never'}</Detail>
             <Detail name="Revoked">{k.revokedAt && <Time at={k.revokedAt} exact />}</Detail>
@@ -72,6 +76,7 @@ function Loaded({ apiKey: k }: { apiKey: ApiKeyRowFragment }) {
       </PageBody>
       {asks === 'rename' && <RenameKey apiKey={k} onClose={close} renamed={changed} />}
       {asks === 'rotate' && <RotateKey apiKey={k} onClose={close} changed={changed} />}
+      {asks === 'networks' && <ChangeNetworks apiKey={k} onClose={close} changed={changed} />}
       {asks === 'revoke' && <RevokeKey apiKey={k} onClose={close} revoked={changed} />}
     </>
   )

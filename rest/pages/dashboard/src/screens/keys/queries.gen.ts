@@ -27,7 +27,7 @@ export type ApiKeyListQueryVariables = Exact<{
 
 export type ApiKeyListQuery = { apiKeys: { nodes: Array<ApiKeyRowFragment>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
-export type ApiKeyRowFragment = { id: string, name: string, prefix: string, scope: ApiKeyScope, domainIds: Array<string>, expiresAt: string | null, lastUsedAt: string | null, createdAt: string, revokedAt: string | null };
+export type ApiKeyRowFragment = { id: string, name: string, prefix: string, scope: ApiKeyScope, domainIds: Array<string>, allowedIps: Array<string>, expiresAt: string | null, lastUsedAt: string | null, lastUsedIp: string | null, createdAt: string, revokedAt: string | null };
 
 export type ApiKeyDetailQueryVariables = Exact<{
   id: string;
@@ -51,7 +51,7 @@ export type KeyDomainsQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type KeyDomainsQuery = { domains: { nodes: Array<{ id: string, name: string }> } };
 
-export const ApiKeyList = gql<ApiKeyListQuery, ApiKeyListQueryVariables>('ApiKeyList', 'b20376bdd506919d7a436bbac942a2d8171aa8d03279f4eaaaf39f4cef7449a8', import.meta.env.DEV ? "query ApiKeyList($first: Int, $after: String) {\n  apiKeys(first: $first, after: $after) {\n    nodes {\n      ...ApiKeyRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}\n\nfragment ApiKeyRow on APIKey {\n  id\n  name\n  prefix\n  scope\n  domainIds\n  expiresAt\n  lastUsedAt\n  createdAt\n  revokedAt\n}" : undefined)
-export const ApiKeyDetail = gql<ApiKeyDetailQuery, ApiKeyDetailQueryVariables>('ApiKeyDetail', 'ec9931dee70fe521c97cc77c3d9741a511870ea8081ad2dcb14cdbd977295788', import.meta.env.DEV ? "query ApiKeyDetail($id: ID!) {\n  apiKey(id: $id) {\n    ...ApiKeyRow\n  }\n}\n\nfragment ApiKeyRow on APIKey {\n  id\n  name\n  prefix\n  scope\n  domainIds\n  expiresAt\n  lastUsedAt\n  createdAt\n  revokedAt\n}" : undefined)
+export const ApiKeyList = gql<ApiKeyListQuery, ApiKeyListQueryVariables>('ApiKeyList', '245a2c0543b7d3dce3a74f828a585ddd5a6975c8e29b444689abd16d55581360', import.meta.env.DEV ? "query ApiKeyList($first: Int, $after: String) {\n  apiKeys(first: $first, after: $after) {\n    nodes {\n      ...ApiKeyRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}\n\nfragment ApiKeyRow on APIKey {\n  id\n  name\n  prefix\n  scope\n  domainIds\n  allowedIps\n  expiresAt\n  lastUsedAt\n  lastUsedIp\n  createdAt\n  revokedAt\n}" : undefined)
+export const ApiKeyDetail = gql<ApiKeyDetailQuery, ApiKeyDetailQueryVariables>('ApiKeyDetail', 'bf0fee56d5761520e559a3972ac89685785afdcb054614045e536eb9733c6aeb', import.meta.env.DEV ? "query ApiKeyDetail($id: ID!) {\n  apiKey(id: $id) {\n    ...ApiKeyRow\n  }\n}\n\nfragment ApiKeyRow on APIKey {\n  id\n  name\n  prefix\n  scope\n  domainIds\n  allowedIps\n  expiresAt\n  lastUsedAt\n  lastUsedIp\n  createdAt\n  revokedAt\n}" : undefined)
 export const SmtpCredentialList = gql<SmtpCredentialListQuery, SmtpCredentialListQueryVariables>('SmtpCredentialList', 'b484d5f1bd92295de401eda4d3f9eac1bb52a7e64abe3220306483be9b79fa86', import.meta.env.DEV ? "query SmtpCredentialList($first: Int, $after: String) {\n  smtpCredentials(first: $first, after: $after) {\n    nodes {\n      ...SmtpCredentialRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}\n\nfragment SmtpCredentialRow on SMTPCredential {\n  id\n  name\n  username\n  host\n  port\n  tls\n  domainIds\n  lastUsedAt\n  createdAt\n  revokedAt\n}" : undefined)
 export const KeyDomains = gql<KeyDomainsQuery, KeyDomainsQueryVariables>('KeyDomains', '543ce3be067366a9fc777d9dda887fc0f2a438c87a59203db70f6985e75451e2', import.meta.env.DEV ? "query KeyDomains {\n  domains(first: 100) {\n    nodes {\n      id\n      name\n    }\n  }\n}" : undefined)

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { CircleAlert, Info, TriangleAlert } from 'lucide-react'
-import { useState } from 'react'
+import { useState, type ReactNode } from 'react'
 import { now } from '@/api/clock'
 import { useGraphQL } from '@/api/graphql'
 import { useViewer } from '@/app/viewer'
@@ -8,6 +8,7 @@ import { CopyButton } from '@/parts/CopyButton'
 import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Card } from '@/parts/Page'
 import { limits, percent } from '../statistics/figures'
+import { FailingNote } from '../webhooks/FailingSince'
 import { isFailing, rateText } from '../webhooks/look'
 import { StartEndpoints, StartFailedRuns, StartHealth, type FindingFragment } from './queries.gen'
 import type { StartFiguresQuery } from './queries.gen'
@@ -20,7 +21,7 @@ interface Problem {
   key: string
   level: keyof typeof levels
   title: string
-  about?: string
+  about?: ReactNode
   to?: string
   search?: Record<string, string>
 }
@@ -52,7 +53,7 @@ export function Attention({ totals }: { totals: Totals | undefined }) {
   const problems: Problem[] = [
     ...rateProblems(totals),
     ...found.map((f, i) => ({ key: `${f.code} ${f.subjectId ?? i}`, level: f.level, title: f.found, about: f.do, ...placeOf(f) })),
-    ...failing.map((e) => ({ key: e.webhook.id, level: 'WARNING' as const, title: `${e.webhook.url} is failing`, about: `${rateText(e.figures)} of ${e.figures.attempts.toLocaleString()} attempts succeeded in the last 24 hours.`, to: `/webhooks/${e.webhook.id}` })),
+    ...failing.map((e) => ({ key: e.webhook.id, level: 'WARNING' as const, title: `${e.webhook.url} is failing`, about: <>{rateText(e.figures)} of {e.figures.attempts.toLocaleString()} attempts succeeded in the last 24 hours. <FailingNote webhookId={e.webhook.id} /></>, to: `/webhooks/${e.webhook.id}` })),
     ...(failed?.nodes[0] ? [{ key: 'runs', level: 'WARNING' as const, title: `${failed.count.value === 1 ? '1 automation run' : `${failed.count.value.toLocaleString()} automation runs`} failed in the last 24 hours`, about: failed.nodes[0].error ?? undefined, to: `/automations/runs/${failed.nodes[0].id}` }] : []),
   ]
   if (problems.length === 0) return null
@@ -111,7 +112,7 @@ export function Installation() {
               <div className="grid min-w-0 gap-0.5">
                 <h3 className="font-medium">{titleOf(f.code)} <code className="text-xs font-normal text-ink-3">{f.code}</code></h3>
                 <p className="text-ink-2 wrap-anywhere">{f.found}</p>
-                {f.expected && <p className="flex items-start gap-1 text-xs text-ink-2"><span className="min-w-0 wrap-anywhere">Expected: {f.expected}</span><CopyButton text={f.expected} label={`Copy expected value of ${titleOf(f.code)}`} className="-my-1" /></p>}
+                {f.expected && <p className="flex items-start gap-1 text-xs text-ink-2"><span className="flex-none">Expected:</span><span className="min-w-0 wrap-anywhere">{f.expected}</span><CopyButton text={f.expected} label={`Copy expected value of ${titleOf(f.code)}`} className="-my-1" /></p>}
                 {f.do && <p className="text-xs text-ink-2 wrap-anywhere">{f.do}</p>}
               </div>
             </li>

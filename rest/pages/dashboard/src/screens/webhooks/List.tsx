@@ -11,7 +11,8 @@ import { PageHead } from '@/parts/Page'
 import { formatDuration, Time } from '@/parts/Time'
 import { EndpointDialog } from './EndpointDialog'
 import { eventsText } from './events'
-import { lookOfWebhook, pendingOf, rateText, rateTone, whyOff, type Figures } from './look'
+import { FailingSince } from './FailingSince'
+import { isFailing, lookOfWebhook, pendingOf, rateText, rateTone, whyOff, type Figures } from './look'
 import { OverTime, useFigures } from './OverTime'
 import { WebhookList, type WebhookRowFragment } from './queries.gen'
 
@@ -34,6 +35,8 @@ export default function List() {
   const q = address.q ?? ''
   const rows = q ? list.rows.filter((w) => matches(w, q)) : list.rows
 
+  const sinceOf = (w: WebhookRowFragment) => (!w.enabled ? w.disabledAt && <Time at={w.disabledAt} /> : isFailing(figures.get(w.id)) && <FailingSince webhookId={w.id} />)
+
   const columns: Column<WebhookRowFragment>[] = [
     { key: 'state', head: 'Status', width: '140px', cell: (w) => { const look = lookOfWebhook(w, figures.get(w.id)); return <span title={w.enabled ? undefined : `Disabled ${whyOff(w.disabledReason)}`}><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge></span> } },
     { key: 'url', head: 'URL', cell: (w) => <Link to={`/webhooks/${w.id}`} className="block truncate font-medium" title={w.url}>{w.url}</Link> },
@@ -41,6 +44,7 @@ export default function List() {
     { key: 'rate', head: `Success, ${read.choice.name}`, width: '124px', right: true, from: 'slim', cell: (w) => { const f = figures.get(w.id); return <span className={toneText[rateTone(f)]} title={f ? `${f.succeeded.toLocaleString()} of ${f.attempts.toLocaleString()} attempts succeeded. Deliveries: ${f.failed.toLocaleString()} failed, ${pendingOf(f).toLocaleString()} ${w.enabled ? 'retrying' : 'paused'}` : undefined}>{rateText(f)}</span> } },
     { key: 'p95', head: 'p95', width: '84px', right: true, from: 'slim', cell: (w) => { const l = figures.get(w.id)?.latency; return <span className="text-ink-2">{l ? formatDuration(l.p95 * 1000) : '–'}</span> } },
     { key: 'count', head: 'Deliveries', width: '92px', right: true, from: 'wide', cell: (w) => <span className="text-ink-2">{figures.get(w.id)?.deliveries.toLocaleString() ?? '–'}</span> },
+    ...(rows.some((w) => sinceOf(w)) ? [{ key: 'since', head: 'Since', width: '112px', right: true, from: 'slim' as const, cell: (w: WebhookRowFragment) => <span className="text-xs text-ink-2">{sinceOf(w)}</span> }] : []),
     { key: 'at', head: 'Added', width: '112px', right: true, from: 'wide', cell: (w) => <span className="text-xs text-ink-3"><Time at={w.createdAt} /></span> },
   ]
   const add = can('WRITE') ? <button type="button" className="btn primary" onClick={() => setAdding(true)}><Plus aria-hidden />Add an endpoint</button> : undefined

@@ -21,6 +21,7 @@ import { Deliveries } from './Deliveries'
 import { Delivery } from './Delivery'
 import { EndpointDialog } from './EndpointDialog'
 import { eventsText } from './events'
+import { FailingNote } from './FailingSince'
 import { lookOfWebhook, pendingOf, rateText, rateTone, whyOff } from './look'
 import { OverTime, useFigures } from './OverTime'
 import { WebhookDeliveryList, WebhookDetail, WebhookFigures, WebhookList, type WebhookRowFragment } from './queries.gen'
@@ -125,6 +126,7 @@ function Summary({ endpoint: w, read }: { endpoint: WebhookRowFragment; read: Re
         <span className="flex min-w-0 items-center gap-0.5"><code className="wrap-anywhere">{w.url}</code><CopyButton text={w.url} label="Copy URL" /></span>
         <span className="text-xs text-ink-3" title={w.events.join('\n')}>{eventsText(w.events)}{w.rateLimit ? `, at most ${w.rateLimit} per second` : ''}</span>
       </div>
+      {look.word === 'Failing' && <p role="status" className="rounded-control bg-warn-soft px-3 py-2 text-warn empty:hidden"><FailingNote webhookId={w.id} /></p>}
       {!w.enabled && <p role="status" className={`rounded-control px-3 py-2 ${look.tone === 'bad' ? 'bg-bad-soft text-bad' : 'bg-sunken text-ink-2'}`}>Disabled{w.disabledAt && <> <Time at={w.disabledAt} /></>} {whyOff(w.disabledReason)}. Nothing is delivered to it.</p>}
       <dl className="flex flex-wrap gap-x-8 gap-y-2">
         {figures.map(([name, value]) => <div key={name}><dt className="text-xs text-ink-3">{name}</dt><dd className="text-lg font-medium">{value}</dd></div>)}

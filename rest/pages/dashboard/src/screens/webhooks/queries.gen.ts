@@ -109,8 +109,25 @@ export type WebhookDeliveryDetailQuery = { webhookDelivery: (
     & WebhookDeliveryRowFragment
   ) | null };
 
+export type WebhookLastSuccessQueryVariables = Exact<{
+  webhookId: string;
+}>;
+
+
+export type WebhookLastSuccessQuery = { webhookDeliveries: { nodes: Array<{ createdAt: string }> } | null };
+
+export type WebhookFirstFailureQueryVariables = Exact<{
+  webhookId: string;
+  after?: string | null | undefined;
+}>;
+
+
+export type WebhookFirstFailureQuery = { webhookDeliveries: { nodes: Array<{ createdAt: string, attempts: Array<{ startedAt: string }> }> } | null };
+
 export const WebhookList = gql<WebhookListQuery, WebhookListQueryVariables>('WebhookList', '722cd8eb93d8d8a197f000769655bd129d481f74fe04ff7ade4a67fbcb47ab11', import.meta.env.DEV ? "query WebhookList($first: Int, $after: String) {\n  webhooks(first: $first, after: $after) {\n    nodes {\n      ...WebhookRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}\n\nfragment WebhookRow on Webhook {\n  id\n  url\n  events\n  enabled\n  disabledAt\n  disabledReason\n  rateLimit\n  createdAt\n  updatedAt\n}" : undefined)
 export const WebhookFigures = gql<WebhookFiguresQuery, WebhookFiguresQueryVariables>('WebhookFigures', '9e8bef85b73cea9888d95482760375224a4fee992ff96ec8cef42c6db133a57c', import.meta.env.DEV ? "query WebhookFigures($range: TimeRange!, $interval: StatisticsInterval!, $timezone: String!, $id: ID) {\n  webhookStatistics(\n    range: $range\n    interval: $interval\n    timezone: $timezone\n    webhookId: $id\n  ) {\n    totals {\n      ...WebhookCounts\n    }\n    buckets {\n      start\n      figures {\n        ...WebhookCounts\n      }\n    }\n    endpoints {\n      webhook {\n        id\n      }\n      figures {\n        ...WebhookCounts\n      }\n    }\n  }\n}\n\nfragment WebhookCounts on WebhookFigures {\n  deliveries\n  succeeded\n  failed\n  attempts\n  latency {\n    p50\n    p95\n  }\n}" : undefined)
 export const WebhookDetail = gql<WebhookDetailQuery, WebhookDetailQueryVariables>('WebhookDetail', '5a5de5ca1b98709dc1750612dae5a7c0643e732344d254a60039ee2459e448af', import.meta.env.DEV ? "query WebhookDetail($id: ID!) {\n  webhook(id: $id) {\n    ...WebhookRow\n  }\n}\n\nfragment WebhookRow on Webhook {\n  id\n  url\n  events\n  enabled\n  disabledAt\n  disabledReason\n  rateLimit\n  createdAt\n  updatedAt\n}" : undefined)
 export const WebhookDeliveryList = gql<WebhookDeliveryListQuery, WebhookDeliveryListQueryVariables>('WebhookDeliveryList', '90bc4c825c84493154fe29b027d326afdeb4e7854f808a08292e0f475e50425f', import.meta.env.DEV ? "query WebhookDeliveryList($webhookId: ID!, $first: Int, $after: String, $filter: WebhookDeliveryFilter) {\n  webhookDeliveries(\n    webhookId: $webhookId\n    first: $first\n    after: $after\n    filter: $filter\n  ) {\n    nodes {\n      ...WebhookDeliveryRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}\n\nfragment WebhookDeliveryRow on WebhookDelivery {\n  id\n  eventId\n  eventType\n  isTest\n  summary {\n    emailId\n    recipient\n    subject\n  }\n  state\n  attemptCount\n  nextAttemptAt\n  replays\n  statusCode\n  error\n  createdAt\n  settledAt\n}" : undefined)
 export const WebhookDeliveryDetail = gql<WebhookDeliveryDetailQuery, WebhookDeliveryDetailQueryVariables>('WebhookDeliveryDetail', 'ad774276e92865c140f031f250915b3fe1286058c138e2981d5e3a884851bb71', import.meta.env.DEV ? "query WebhookDeliveryDetail($id: ID!) {\n  webhookDelivery(id: $id) {\n    ...WebhookDeliveryRow\n    webhookId\n    attempts {\n      number\n      startedAt\n      finishedAt\n      outcome\n      statusCode\n      error\n      response\n      responseHeaders {\n        name\n        value\n      }\n      remoteAddr\n      durationMs\n    }\n  }\n}\n\nfragment WebhookDeliveryRow on WebhookDelivery {\n  id\n  eventId\n  eventType\n  isTest\n  summary {\n    emailId\n    recipient\n    subject\n  }\n  state\n  attemptCount\n  nextAttemptAt\n  replays\n  statusCode\n  error\n  createdAt\n  settledAt\n}" : undefined)
+export const WebhookLastSuccess = gql<WebhookLastSuccessQuery, WebhookLastSuccessQueryVariables>('WebhookLastSuccess', '9d2812f0c4d62ad11966d6e38f1cb2c1e128a54b9045aa11eb6ad7092f3741ff', import.meta.env.DEV ? "query WebhookLastSuccess($webhookId: ID!) {\n  webhookDeliveries(webhookId: $webhookId, first: 1, filter: {state: DELIVERED}) {\n    nodes {\n      createdAt\n    }\n  }\n}" : undefined)
+export const WebhookFirstFailure = gql<WebhookFirstFailureQuery, WebhookFirstFailureQueryVariables>('WebhookFirstFailure', '075c98f375b79b77599039f593c2c94843a3dab1953bdae86d2e847e3613447f', import.meta.env.DEV ? "query WebhookFirstFailure($webhookId: ID!, $after: DateTime) {\n  webhookDeliveries(\n    webhookId: $webhookId\n    last: 1\n    filter: {createdAt: {gte: $after}}\n  ) {\n    nodes {\n      createdAt\n      attempts {\n        startedAt\n      }\n    }\n  }\n}" : undefined)
