@@ -32,6 +32,9 @@ import (
 	"github.com/postrider/postrider/ent/customevent"
 	"github.com/postrider/postrider/ent/deliveryreport"
 	"github.com/postrider/postrider/ent/dkimkey"
+	"github.com/postrider/postrider/ent/dmarccount"
+	"github.com/postrider/postrider/ent/dmarcrefusal"
+	"github.com/postrider/postrider/ent/dmarcreport"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/domaincheck"
 	"github.com/postrider/postrider/ent/domainclaim"
@@ -39,6 +42,7 @@ import (
 	"github.com/postrider/postrider/ent/engagement"
 	"github.com/postrider/postrider/ent/identity"
 	"github.com/postrider/postrider/ent/invitation"
+	"github.com/postrider/postrider/ent/mailsource"
 	"github.com/postrider/postrider/ent/membership"
 	"github.com/postrider/postrider/ent/passkey"
 	"github.com/postrider/postrider/ent/password"
@@ -111,6 +115,12 @@ type Client struct {
 	CustomEvent *CustomEventClient
 	// DKIMKey is the client for interacting with the DKIMKey builders.
 	DKIMKey *DKIMKeyClient
+	// DMARCCount is the client for interacting with the DMARCCount builders.
+	DMARCCount *DMARCCountClient
+	// DMARCRefusal is the client for interacting with the DMARCRefusal builders.
+	DMARCRefusal *DMARCRefusalClient
+	// DMARCReport is the client for interacting with the DMARCReport builders.
+	DMARCReport *DMARCReportClient
 	// DeliveryReport is the client for interacting with the DeliveryReport builders.
 	DeliveryReport *DeliveryReportClient
 	// Domain is the client for interacting with the Domain builders.
@@ -127,6 +137,8 @@ type Client struct {
 	Identity *IdentityClient
 	// Invitation is the client for interacting with the Invitation builders.
 	Invitation *InvitationClient
+	// MailSource is the client for interacting with the MailSource builders.
+	MailSource *MailSourceClient
 	// Membership is the client for interacting with the Membership builders.
 	Membership *MembershipClient
 	// Passkey is the client for interacting with the Passkey builders.
@@ -210,6 +222,9 @@ func (c *Client) init() {
 	c.CategoryOptOut = NewCategoryOptOutClient(c.config)
 	c.CustomEvent = NewCustomEventClient(c.config)
 	c.DKIMKey = NewDKIMKeyClient(c.config)
+	c.DMARCCount = NewDMARCCountClient(c.config)
+	c.DMARCRefusal = NewDMARCRefusalClient(c.config)
+	c.DMARCReport = NewDMARCReportClient(c.config)
 	c.DeliveryReport = NewDeliveryReportClient(c.config)
 	c.Domain = NewDomainClient(c.config)
 	c.DomainCheck = NewDomainCheckClient(c.config)
@@ -218,6 +233,7 @@ func (c *Client) init() {
 	c.Engagement = NewEngagementClient(c.config)
 	c.Identity = NewIdentityClient(c.config)
 	c.Invitation = NewInvitationClient(c.config)
+	c.MailSource = NewMailSourceClient(c.config)
 	c.Membership = NewMembershipClient(c.config)
 	c.Passkey = NewPasskeyClient(c.config)
 	c.Password = NewPasswordClient(c.config)
@@ -349,6 +365,9 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		CategoryOptOut:      NewCategoryOptOutClient(cfg),
 		CustomEvent:         NewCustomEventClient(cfg),
 		DKIMKey:             NewDKIMKeyClient(cfg),
+		DMARCCount:          NewDMARCCountClient(cfg),
+		DMARCRefusal:        NewDMARCRefusalClient(cfg),
+		DMARCReport:         NewDMARCReportClient(cfg),
 		DeliveryReport:      NewDeliveryReportClient(cfg),
 		Domain:              NewDomainClient(cfg),
 		DomainCheck:         NewDomainCheckClient(cfg),
@@ -357,6 +376,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Engagement:          NewEngagementClient(cfg),
 		Identity:            NewIdentityClient(cfg),
 		Invitation:          NewInvitationClient(cfg),
+		MailSource:          NewMailSourceClient(cfg),
 		Membership:          NewMembershipClient(cfg),
 		Passkey:             NewPasskeyClient(cfg),
 		Password:            NewPasswordClient(cfg),
@@ -422,6 +442,9 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		CategoryOptOut:      NewCategoryOptOutClient(cfg),
 		CustomEvent:         NewCustomEventClient(cfg),
 		DKIMKey:             NewDKIMKeyClient(cfg),
+		DMARCCount:          NewDMARCCountClient(cfg),
+		DMARCRefusal:        NewDMARCRefusalClient(cfg),
+		DMARCReport:         NewDMARCReportClient(cfg),
 		DeliveryReport:      NewDeliveryReportClient(cfg),
 		Domain:              NewDomainClient(cfg),
 		DomainCheck:         NewDomainCheckClient(cfg),
@@ -430,6 +453,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Engagement:          NewEngagementClient(cfg),
 		Identity:            NewIdentityClient(cfg),
 		Invitation:          NewInvitationClient(cfg),
+		MailSource:          NewMailSourceClient(cfg),
 		Membership:          NewMembershipClient(cfg),
 		Passkey:             NewPasskeyClient(cfg),
 		Password:            NewPasswordClient(cfg),
@@ -473,14 +497,14 @@ func (c *Client) Use(hooks ...Hook) {
 		c.Automation, c.AutomationListen, c.AutomationRun, c.AutomationStep,
 		c.AutomationVersion, c.AutomationWork, c.BillingCustomer,
 		c.BillingSubscription, c.CapturedMail, c.CapturedSMS, c.CategoryOptOut,
-		c.CustomEvent, c.DKIMKey, c.DeliveryReport, c.Domain, c.DomainCheck,
-		c.DomainClaim, c.Email, c.Engagement, c.Identity, c.Invitation, c.Membership,
-		c.Passkey, c.Password, c.Plan, c.ReceivedEmail, c.Recipient, c.SMSAttempt,
-		c.SMSMessage, c.SMSSettings, c.SMTPCredential, c.SecondFactor, c.Session,
-		c.SignInChallenge, c.SignInLink, c.Smarthost, c.Source, c.Suppression,
-		c.TLSReportCount, c.Template, c.TemplateEdit, c.TemplateVersion,
-		c.TrackingHost, c.User, c.Webhook, c.WebhookAttempt, c.WebhookDelivery,
-		c.WebhookWork,
+		c.CustomEvent, c.DKIMKey, c.DMARCCount, c.DMARCRefusal, c.DMARCReport,
+		c.DeliveryReport, c.Domain, c.DomainCheck, c.DomainClaim, c.Email,
+		c.Engagement, c.Identity, c.Invitation, c.MailSource, c.Membership, c.Passkey,
+		c.Password, c.Plan, c.ReceivedEmail, c.Recipient, c.SMSAttempt, c.SMSMessage,
+		c.SMSSettings, c.SMTPCredential, c.SecondFactor, c.Session, c.SignInChallenge,
+		c.SignInLink, c.Smarthost, c.Source, c.Suppression, c.TLSReportCount,
+		c.Template, c.TemplateEdit, c.TemplateVersion, c.TrackingHost, c.User,
+		c.Webhook, c.WebhookAttempt, c.WebhookDelivery, c.WebhookWork,
 	} {
 		n.Use(hooks...)
 	}
@@ -494,14 +518,14 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 		c.Automation, c.AutomationListen, c.AutomationRun, c.AutomationStep,
 		c.AutomationVersion, c.AutomationWork, c.BillingCustomer,
 		c.BillingSubscription, c.CapturedMail, c.CapturedSMS, c.CategoryOptOut,
-		c.CustomEvent, c.DKIMKey, c.DeliveryReport, c.Domain, c.DomainCheck,
-		c.DomainClaim, c.Email, c.Engagement, c.Identity, c.Invitation, c.Membership,
-		c.Passkey, c.Password, c.Plan, c.ReceivedEmail, c.Recipient, c.SMSAttempt,
-		c.SMSMessage, c.SMSSettings, c.SMTPCredential, c.SecondFactor, c.Session,
-		c.SignInChallenge, c.SignInLink, c.Smarthost, c.Source, c.Suppression,
-		c.TLSReportCount, c.Template, c.TemplateEdit, c.TemplateVersion,
-		c.TrackingHost, c.User, c.Webhook, c.WebhookAttempt, c.WebhookDelivery,
-		c.WebhookWork,
+		c.CustomEvent, c.DKIMKey, c.DMARCCount, c.DMARCRefusal, c.DMARCReport,
+		c.DeliveryReport, c.Domain, c.DomainCheck, c.DomainClaim, c.Email,
+		c.Engagement, c.Identity, c.Invitation, c.MailSource, c.Membership, c.Passkey,
+		c.Password, c.Plan, c.ReceivedEmail, c.Recipient, c.SMSAttempt, c.SMSMessage,
+		c.SMSSettings, c.SMTPCredential, c.SecondFactor, c.Session, c.SignInChallenge,
+		c.SignInLink, c.Smarthost, c.Source, c.Suppression, c.TLSReportCount,
+		c.Template, c.TemplateEdit, c.TemplateVersion, c.TrackingHost, c.User,
+		c.Webhook, c.WebhookAttempt, c.WebhookDelivery, c.WebhookWork,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -532,6 +556,7 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 
 	case *DKIMKeyMutation:
 		return c.DKIMKey.mutate(ctx, m)
+
 	case *DeliveryReportMutation:
 		return c.DeliveryReport.mutate(ctx, m)
 	case *DomainMutation:
@@ -547,6 +572,7 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Identity.mutate(ctx, m)
 	case *InvitationMutation:
 		return c.Invitation.mutate(ctx, m)
+
 	case *MembershipMutation:
 		return c.Membership.mutate(ctx, m)
 	case *PasskeyMutation:
@@ -1655,6 +1681,129 @@ func (c *DKIMKeyClient) mutate(ctx context.Context, m *DKIMKeyMutation) (Value, 
 	}
 }
 
+// DMARCCountClient is a client for the DMARCCount schema.
+type DMARCCountClient struct {
+	config
+}
+
+// NewDMARCCountClient returns a client for the DMARCCount from the given config.
+func NewDMARCCountClient(c config) *DMARCCountClient {
+	return &DMARCCountClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `dmarccount.Hooks(f(g(h())))`.
+func (c *DMARCCountClient) Use(hooks ...Hook) {
+	c.hooks.DMARCCount = append(c.hooks.DMARCCount, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `dmarccount.Intercept(f(g(h())))`.
+func (c *DMARCCountClient) Intercept(interceptors ...Interceptor) {
+	c.inters.DMARCCount = append(c.inters.DMARCCount, interceptors...)
+}
+
+// Query returns a query builder for DMARCCount.
+func (c *DMARCCountClient) Query() *DMARCCountQuery {
+	return &DMARCCountQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeDMARCCount},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a DMARCCount entity by its id.
+func (c *DMARCCountClient) Get(ctx context.Context, id int64) (*DMARCCount, error) {
+	return c.Query().Where(dmarccount.ID(id)).Only(ctx)
+}
+
+// Interceptors returns the client interceptors.
+func (c *DMARCCountClient) Interceptors() []Interceptor {
+	return c.inters.DMARCCount
+}
+
+// DMARCRefusalClient is a client for the DMARCRefusal schema.
+type DMARCRefusalClient struct {
+	config
+}
+
+// NewDMARCRefusalClient returns a client for the DMARCRefusal from the given config.
+func NewDMARCRefusalClient(c config) *DMARCRefusalClient {
+	return &DMARCRefusalClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `dmarcrefusal.Hooks(f(g(h())))`.
+func (c *DMARCRefusalClient) Use(hooks ...Hook) {
+	c.hooks.DMARCRefusal = append(c.hooks.DMARCRefusal, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `dmarcrefusal.Intercept(f(g(h())))`.
+func (c *DMARCRefusalClient) Intercept(interceptors ...Interceptor) {
+	c.inters.DMARCRefusal = append(c.inters.DMARCRefusal, interceptors...)
+}
+
+// Query returns a query builder for DMARCRefusal.
+func (c *DMARCRefusalClient) Query() *DMARCRefusalQuery {
+	return &DMARCRefusalQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeDMARCRefusal},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a DMARCRefusal entity by its id.
+func (c *DMARCRefusalClient) Get(ctx context.Context, id int64) (*DMARCRefusal, error) {
+	return c.Query().Where(dmarcrefusal.ID(id)).Only(ctx)
+}
+
+// Interceptors returns the client interceptors.
+func (c *DMARCRefusalClient) Interceptors() []Interceptor {
+	return c.inters.DMARCRefusal
+}
+
+// DMARCReportClient is a client for the DMARCReport schema.
+type DMARCReportClient struct {
+	config
+}
+
+// NewDMARCReportClient returns a client for the DMARCReport from the given config.
+func NewDMARCReportClient(c config) *DMARCReportClient {
+	return &DMARCReportClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `dmarcreport.Hooks(f(g(h())))`.
+func (c *DMARCReportClient) Use(hooks ...Hook) {
+	c.hooks.DMARCReport = append(c.hooks.DMARCReport, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `dmarcreport.Intercept(f(g(h())))`.
+func (c *DMARCReportClient) Intercept(interceptors ...Interceptor) {
+	c.inters.DMARCReport = append(c.inters.DMARCReport, interceptors...)
+}
+
+// Query returns a query builder for DMARCReport.
+func (c *DMARCReportClient) Query() *DMARCReportQuery {
+	return &DMARCReportQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeDMARCReport},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a DMARCReport entity by its id.
+func (c *DMARCReportClient) Get(ctx context.Context, id int64) (*DMARCReport, error) {
+	return c.Query().Where(dmarcreport.ID(id)).Only(ctx)
+}
+
+// Interceptors returns the client interceptors.
+func (c *DMARCReportClient) Interceptors() []Interceptor {
+	return c.inters.DMARCReport
+}
+
 // DeliveryReportClient is a client for the DeliveryReport schema.
 type DeliveryReportClient struct {
 	config
@@ -2174,6 +2323,47 @@ func (c *InvitationClient) mutate(ctx context.Context, m *InvitationMutation) (V
 	default:
 		return nil, fmt.Errorf("ent: unknown Invitation mutation op: %q", m.Op())
 	}
+}
+
+// MailSourceClient is a client for the MailSource schema.
+type MailSourceClient struct {
+	config
+}
+
+// NewMailSourceClient returns a client for the MailSource from the given config.
+func NewMailSourceClient(c config) *MailSourceClient {
+	return &MailSourceClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `mailsource.Hooks(f(g(h())))`.
+func (c *MailSourceClient) Use(hooks ...Hook) {
+	c.hooks.MailSource = append(c.hooks.MailSource, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `mailsource.Intercept(f(g(h())))`.
+func (c *MailSourceClient) Intercept(interceptors ...Interceptor) {
+	c.inters.MailSource = append(c.inters.MailSource, interceptors...)
+}
+
+// Query returns a query builder for MailSource.
+func (c *MailSourceClient) Query() *MailSourceQuery {
+	return &MailSourceQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeMailSource},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a MailSource entity by its id.
+func (c *MailSourceClient) Get(ctx context.Context, id int64) (*MailSource, error) {
+	return c.Query().Where(mailsource.ID(id)).Only(ctx)
+}
+
+// Interceptors returns the client interceptors.
+func (c *MailSourceClient) Interceptors() []Interceptor {
+	return c.inters.MailSource
 }
 
 // MembershipClient is a client for the Membership schema.
@@ -3969,25 +4159,27 @@ type (
 		APIKey, Account, AddressRuleSet, Attachment, Attempt, AuditEntry, Automation,
 		AutomationListen, AutomationRun, AutomationStep, AutomationVersion,
 		AutomationWork, BillingCustomer, BillingSubscription, CapturedMail,
-		CapturedSMS, CategoryOptOut, CustomEvent, DKIMKey, DeliveryReport, Domain,
-		DomainCheck, DomainClaim, Email, Engagement, Identity, Invitation, Membership,
-		Passkey, Password, Plan, ReceivedEmail, Recipient, SMSAttempt, SMSMessage,
-		SMSSettings, SMTPCredential, SecondFactor, Session, SignInChallenge,
-		SignInLink, Smarthost, Source, Suppression, TLSReportCount, Template,
-		TemplateEdit, TemplateVersion, TrackingHost, User, Webhook, WebhookAttempt,
-		WebhookDelivery, WebhookWork []ent.Hook
+		CapturedSMS, CategoryOptOut, CustomEvent, DKIMKey, DMARCCount, DMARCRefusal,
+		DMARCReport, DeliveryReport, Domain, DomainCheck, DomainClaim, Email,
+		Engagement, Identity, Invitation, MailSource, Membership, Passkey, Password,
+		Plan, ReceivedEmail, Recipient, SMSAttempt, SMSMessage, SMSSettings,
+		SMTPCredential, SecondFactor, Session, SignInChallenge, SignInLink, Smarthost,
+		Source, Suppression, TLSReportCount, Template, TemplateEdit, TemplateVersion,
+		TrackingHost, User, Webhook, WebhookAttempt, WebhookDelivery,
+		WebhookWork []ent.Hook
 	}
 	inters struct {
 		APIKey, Account, AddressRuleSet, Attachment, Attempt, AuditEntry, Automation,
 		AutomationListen, AutomationRun, AutomationStep, AutomationVersion,
 		AutomationWork, BillingCustomer, BillingSubscription, CapturedMail,
-		CapturedSMS, CategoryOptOut, CustomEvent, DKIMKey, DeliveryReport, Domain,
-		DomainCheck, DomainClaim, Email, Engagement, Identity, Invitation, Membership,
-		Passkey, Password, Plan, ReceivedEmail, Recipient, SMSAttempt, SMSMessage,
-		SMSSettings, SMTPCredential, SecondFactor, Session, SignInChallenge,
-		SignInLink, Smarthost, Source, Suppression, TLSReportCount, Template,
-		TemplateEdit, TemplateVersion, TrackingHost, User, Webhook, WebhookAttempt,
-		WebhookDelivery, WebhookWork []ent.Interceptor
+		CapturedSMS, CategoryOptOut, CustomEvent, DKIMKey, DMARCCount, DMARCRefusal,
+		DMARCReport, DeliveryReport, Domain, DomainCheck, DomainClaim, Email,
+		Engagement, Identity, Invitation, MailSource, Membership, Passkey, Password,
+		Plan, ReceivedEmail, Recipient, SMSAttempt, SMSMessage, SMSSettings,
+		SMTPCredential, SecondFactor, Session, SignInChallenge, SignInLink, Smarthost,
+		Source, Suppression, TLSReportCount, Template, TemplateEdit, TemplateVersion,
+		TrackingHost, User, Webhook, WebhookAttempt, WebhookDelivery,
+		WebhookWork []ent.Interceptor
 	}
 )
 

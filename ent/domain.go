@@ -67,9 +67,15 @@ type Domain struct {
 type DomainEdges struct {
 	// Keys holds the value of the keys edge.
 	Keys []*DKIMKey `json:"keys,omitempty"`
+	// DmarcReports holds the value of the dmarc_reports edge.
+	DmarcReports []*DMARCReport `json:"dmarc_reports,omitempty"`
+	// DmarcCounts holds the value of the dmarc_counts edge.
+	DmarcCounts []*DMARCCount `json:"dmarc_counts,omitempty"`
+	// DmarcRefusals holds the value of the dmarc_refusals edge.
+	DmarcRefusals []*DMARCRefusal `json:"dmarc_refusals,omitempty"`
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [1]bool
+	loadedTypes [4]bool
 }
 
 // scanValues returns the types for scanning values from sql.Rows.

@@ -13,6 +13,9 @@ import (
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/postrider/postrider/ent/dkimkey"
+	"github.com/postrider/postrider/ent/dmarccount"
+	"github.com/postrider/postrider/ent/dmarcrefusal"
+	"github.com/postrider/postrider/ent/dmarcreport"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -20,12 +23,15 @@ import (
 // DomainQuery is the builder for querying Domain entities.
 type DomainQuery struct {
 	config
-	ctx        *QueryContext
-	order      []domain.OrderOption
-	inters     []Interceptor
-	predicates []predicate.Domain
-	withKeys   *DKIMKeyQuery
-	modifiers  []func(*sql.Selector)
+	ctx               *QueryContext
+	order             []domain.OrderOption
+	inters            []Interceptor
+	predicates        []predicate.Domain
+	withKeys          *DKIMKeyQuery
+	withDmarcReports  *DMARCReportQuery
+	withDmarcCounts   *DMARCCountQuery
+	withDmarcRefusals *DMARCRefusalQuery
+	modifiers         []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
 	path func(context.Context) (*sql.Selector, error)
@@ -230,8 +236,11 @@ func (_q *DomainQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Domai
 	var (
 		nodes       = []*Domain{}
 		_spec       = _q.querySpec()
-		loadedTypes = [1]bool{
+		loadedTypes = [4]bool{
 			_q.withKeys != nil,
+			_q.withDmarcReports != nil,
+			_q.withDmarcCounts != nil,
+			_q.withDmarcRefusals != nil,
 		}
 	)
 	_spec.ScanValues = func(columns []string) ([]any, error) {
@@ -262,6 +271,27 @@ func (_q *DomainQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Domai
 			return nil, err
 		}
 	}
+	if query := _q.withDmarcReports; query != nil {
+		if err := _q.loadDmarcReports(ctx, query, nodes,
+			func(n *Domain) { n.Edges.DmarcReports = []*DMARCReport{} },
+			func(n *Domain, e *DMARCReport) { n.Edges.DmarcReports = append(n.Edges.DmarcReports, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withDmarcCounts; query != nil {
+		if err := _q.loadDmarcCounts(ctx, query, nodes,
+			func(n *Domain) { n.Edges.DmarcCounts = []*DMARCCount{} },
+			func(n *Domain, e *DMARCCount) { n.Edges.DmarcCounts = append(n.Edges.DmarcCounts, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withDmarcRefusals; query != nil {
+		if err := _q.loadDmarcRefusals(ctx, query, nodes,
+			func(n *Domain) { n.Edges.DmarcRefusals = []*DMARCRefusal{} },
+			func(n *Domain, e *DMARCRefusal) { n.Edges.DmarcRefusals = append(n.Edges.DmarcRefusals, e) }); err != nil {
+			return nil, err
+		}
+	}
 	return nodes, nil
 }
 
@@ -280,6 +310,96 @@ func (_q *DomainQuery) loadKeys(ctx context.Context, query *DKIMKeyQuery, nodes 
 	}
 	query.Where(predicate.DKIMKey(func(s *sql.Selector) {
 		s.Where(sql.InValues(s.C(domain.KeysColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.DomainID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "domain_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *DomainQuery) loadDmarcReports(ctx context.Context, query *DMARCReportQuery, nodes []*Domain, init func(*Domain), assign func(*Domain, *DMARCReport)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Domain)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(dmarcreport.FieldDomainID)
+	}
+	query.Where(predicate.DMARCReport(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(domain.DmarcReportsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.DomainID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "domain_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *DomainQuery) loadDmarcCounts(ctx context.Context, query *DMARCCountQuery, nodes []*Domain, init func(*Domain), assign func(*Domain, *DMARCCount)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Domain)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(dmarccount.FieldDomainID)
+	}
+	query.Where(predicate.DMARCCount(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(domain.DmarcCountsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.DomainID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "domain_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *DomainQuery) loadDmarcRefusals(ctx context.Context, query *DMARCRefusalQuery, nodes []*Domain, init func(*Domain), assign func(*Domain, *DMARCRefusal)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Domain)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(dmarcrefusal.FieldDomainID)
+	}
+	query.Where(predicate.DMARCRefusal(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(domain.DmarcRefusalsColumn), fks...))
 	}))
 	neighbors, err := query.All(ctx)
 	if err != nil {

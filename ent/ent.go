@@ -32,6 +32,9 @@ import (
 	"github.com/postrider/postrider/ent/customevent"
 	"github.com/postrider/postrider/ent/deliveryreport"
 	"github.com/postrider/postrider/ent/dkimkey"
+	"github.com/postrider/postrider/ent/dmarccount"
+	"github.com/postrider/postrider/ent/dmarcrefusal"
+	"github.com/postrider/postrider/ent/dmarcreport"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/domaincheck"
 	"github.com/postrider/postrider/ent/domainclaim"
@@ -39,6 +42,7 @@ import (
 	"github.com/postrider/postrider/ent/engagement"
 	"github.com/postrider/postrider/ent/identity"
 	"github.com/postrider/postrider/ent/invitation"
+	"github.com/postrider/postrider/ent/mailsource"
 	"github.com/postrider/postrider/ent/membership"
 	"github.com/postrider/postrider/ent/passkey"
 	"github.com/postrider/postrider/ent/password"
@@ -123,6 +127,9 @@ func checkColumn(t, c string) error {
 			categoryoptout.Table:      categoryoptout.ValidColumn,
 			customevent.Table:         customevent.ValidColumn,
 			dkimkey.Table:             dkimkey.ValidColumn,
+			dmarccount.Table:          dmarccount.ValidColumn,
+			dmarcrefusal.Table:        dmarcrefusal.ValidColumn,
+			dmarcreport.Table:         dmarcreport.ValidColumn,
 			deliveryreport.Table:      deliveryreport.ValidColumn,
 			domain.Table:              domain.ValidColumn,
 			domaincheck.Table:         domaincheck.ValidColumn,
@@ -131,6 +138,7 @@ func checkColumn(t, c string) error {
 			engagement.Table:          engagement.ValidColumn,
 			identity.Table:            identity.ValidColumn,
 			invitation.Table:          invitation.ValidColumn,
+			mailsource.Table:          mailsource.ValidColumn,
 			membership.Table:          membership.ValidColumn,
 			passkey.Table:             passkey.ValidColumn,
 			password.Table:            password.ValidColumn,

@@ -75,6 +75,9 @@ const (
 	TypeCategoryOptOut      = "CategoryOptOut"
 	TypeCustomEvent         = "CustomEvent"
 	TypeDKIMKey             = "DKIMKey"
+	TypeDMARCCount          = "DMARCCount"
+	TypeDMARCRefusal        = "DMARCRefusal"
+	TypeDMARCReport         = "DMARCReport"
 	TypeDeliveryReport      = "DeliveryReport"
 	TypeDomain              = "Domain"
 	TypeDomainCheck         = "DomainCheck"
@@ -83,6 +86,7 @@ const (
 	TypeEngagement          = "Engagement"
 	TypeIdentity            = "Identity"
 	TypeInvitation          = "Invitation"
+	TypeMailSource          = "MailSource"
 	TypeMembership          = "Membership"
 	TypePasskey             = "Passkey"
 	TypePassword            = "Password"
@@ -4827,38 +4831,47 @@ func (m *DeliveryReportMutation) ResetEdge(name string) error {
 // DomainMutation represents an operation that mutates the Domain nodes in the graph.
 type DomainMutation struct {
 	config
-	op                Op
-	typ               string
-	id                *string
-	account_id        *string
-	name              *string
-	status            *domain.Status
-	seeded            *bool
-	ownership_token   *string
-	records           *[]shape.RecordState
-	appendrecords     []shape.RecordState
-	open_tracking     *bool
-	click_tracking    *bool
-	tls_mode          *domain.TLSMode
-	inbound_enabled   *bool
-	ed25519           *bool
-	last_checked_at   *time.Time
-	verified_at       *time.Time
-	failing_since     *time.Time
-	due_at            *time.Time
-	fence             *int64
-	addfence          *int64
-	check_attempts    *int
-	addcheck_attempts *int
-	created_at        *time.Time
-	updated_at        *time.Time
-	clearedFields     map[string]struct{}
-	keys              map[string]struct{}
-	removedkeys       map[string]struct{}
-	clearedkeys       bool
-	done              bool
-	oldValue          func(context.Context) (*Domain, error)
-	predicates        []predicate.Domain
+	op                    Op
+	typ                   string
+	id                    *string
+	account_id            *string
+	name                  *string
+	status                *domain.Status
+	seeded                *bool
+	ownership_token       *string
+	records               *[]shape.RecordState
+	appendrecords         []shape.RecordState
+	open_tracking         *bool
+	click_tracking        *bool
+	tls_mode              *domain.TLSMode
+	inbound_enabled       *bool
+	ed25519               *bool
+	last_checked_at       *time.Time
+	verified_at           *time.Time
+	failing_since         *time.Time
+	due_at                *time.Time
+	fence                 *int64
+	addfence              *int64
+	check_attempts        *int
+	addcheck_attempts     *int
+	created_at            *time.Time
+	updated_at            *time.Time
+	clearedFields         map[string]struct{}
+	keys                  map[string]struct{}
+	removedkeys           map[string]struct{}
+	clearedkeys           bool
+	dmarc_reports         map[int64]struct{}
+	removeddmarc_reports  map[int64]struct{}
+	cleareddmarc_reports  bool
+	dmarc_counts          map[int64]struct{}
+	removeddmarc_counts   map[int64]struct{}
+	cleareddmarc_counts   bool
+	dmarc_refusals        map[int64]struct{}
+	removeddmarc_refusals map[int64]struct{}
+	cleareddmarc_refusals bool
+	done                  bool
+	oldValue              func(context.Context) (*Domain, error)
+	predicates            []predicate.Domain
 }
 
 var _ ent.Mutation = (*DomainMutation)(nil)
@@ -5260,6 +5273,90 @@ func (m *DomainMutation) ResetKeys() {
 	m.removedkeys = nil
 }
 
+// DmarcReportsCleared reports if the "dmarc_reports" edge to the DMARCReport entity was cleared.
+func (m *DomainMutation) DmarcReportsCleared() bool {
+	return m.cleareddmarc_reports
+}
+
+// RemovedDmarcReports returns the removed IDs of the "dmarc_reports" edge to the DMARCReport entity.
+func (m *DomainMutation) RemovedDmarcReportsIDs() (ids []int64) {
+	for id := range m.removeddmarc_reports {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// DmarcReportsIDs returns the "dmarc_reports" edge IDs in the mutation.
+func (m *DomainMutation) DmarcReportsIDs() (ids []int64) {
+	for id := range m.dmarc_reports {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetDmarcReports resets all changes to the "dmarc_reports" edge.
+func (m *DomainMutation) ResetDmarcReports() {
+	m.dmarc_reports = nil
+	m.cleareddmarc_reports = false
+	m.removeddmarc_reports = nil
+}
+
+// DmarcCountsCleared reports if the "dmarc_counts" edge to the DMARCCount entity was cleared.
+func (m *DomainMutation) DmarcCountsCleared() bool {
+	return m.cleareddmarc_counts
+}
+
+// RemovedDmarcCounts returns the removed IDs of the "dmarc_counts" edge to the DMARCCount entity.
+func (m *DomainMutation) RemovedDmarcCountsIDs() (ids []int64) {
+	for id := range m.removeddmarc_counts {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// DmarcCountsIDs returns the "dmarc_counts" edge IDs in the mutation.
+func (m *DomainMutation) DmarcCountsIDs() (ids []int64) {
+	for id := range m.dmarc_counts {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetDmarcCounts resets all changes to the "dmarc_counts" edge.
+func (m *DomainMutation) ResetDmarcCounts() {
+	m.dmarc_counts = nil
+	m.cleareddmarc_counts = false
+	m.removeddmarc_counts = nil
+}
+
+// DmarcRefusalsCleared reports if the "dmarc_refusals" edge to the DMARCRefusal entity was cleared.
+func (m *DomainMutation) DmarcRefusalsCleared() bool {
+	return m.cleareddmarc_refusals
+}
+
+// RemovedDmarcRefusals returns the removed IDs of the "dmarc_refusals" edge to the DMARCRefusal entity.
+func (m *DomainMutation) RemovedDmarcRefusalsIDs() (ids []int64) {
+	for id := range m.removeddmarc_refusals {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// DmarcRefusalsIDs returns the "dmarc_refusals" edge IDs in the mutation.
+func (m *DomainMutation) DmarcRefusalsIDs() (ids []int64) {
+	for id := range m.dmarc_refusals {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetDmarcRefusals resets all changes to the "dmarc_refusals" edge.
+func (m *DomainMutation) ResetDmarcRefusals() {
+	m.dmarc_refusals = nil
+	m.cleareddmarc_refusals = false
+	m.removeddmarc_refusals = nil
+}
+
 // Where appends a list predicates to the DomainMutation builder.
 func (m *DomainMutation) Where(ps ...predicate.Domain) {
 	m.predicates = append(m.predicates, ps...)
@@ -5455,9 +5552,18 @@ func (m *DomainMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *DomainMutation) AddedEdges() []string {
-	edges := make([]string, 0, 1)
+	edges := make([]string, 0, 4)
 	if m.keys != nil {
 		edges = append(edges, domain.EdgeKeys)
+	}
+	if m.dmarc_reports != nil {
+		edges = append(edges, domain.EdgeDmarcReports)
+	}
+	if m.dmarc_counts != nil {
+		edges = append(edges, domain.EdgeDmarcCounts)
+	}
+	if m.dmarc_refusals != nil {
+		edges = append(edges, domain.EdgeDmarcRefusals)
 	}
 	return edges
 }
@@ -5472,15 +5578,42 @@ func (m *DomainMutation) AddedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case domain.EdgeDmarcReports:
+		ids := make([]ent.Value, 0, len(m.dmarc_reports))
+		for id := range m.dmarc_reports {
+			ids = append(ids, id)
+		}
+		return ids
+	case domain.EdgeDmarcCounts:
+		ids := make([]ent.Value, 0, len(m.dmarc_counts))
+		for id := range m.dmarc_counts {
+			ids = append(ids, id)
+		}
+		return ids
+	case domain.EdgeDmarcRefusals:
+		ids := make([]ent.Value, 0, len(m.dmarc_refusals))
+		for id := range m.dmarc_refusals {
+			ids = append(ids, id)
+		}
+		return ids
 	}
 	return nil
 }
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *DomainMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 1)
+	edges := make([]string, 0, 4)
 	if m.removedkeys != nil {
 		edges = append(edges, domain.EdgeKeys)
+	}
+	if m.removeddmarc_reports != nil {
+		edges = append(edges, domain.EdgeDmarcReports)
+	}
+	if m.removeddmarc_counts != nil {
+		edges = append(edges, domain.EdgeDmarcCounts)
+	}
+	if m.removeddmarc_refusals != nil {
+		edges = append(edges, domain.EdgeDmarcRefusals)
 	}
 	return edges
 }
@@ -5495,15 +5628,42 @@ func (m *DomainMutation) RemovedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case domain.EdgeDmarcReports:
+		ids := make([]ent.Value, 0, len(m.removeddmarc_reports))
+		for id := range m.removeddmarc_reports {
+			ids = append(ids, id)
+		}
+		return ids
+	case domain.EdgeDmarcCounts:
+		ids := make([]ent.Value, 0, len(m.removeddmarc_counts))
+		for id := range m.removeddmarc_counts {
+			ids = append(ids, id)
+		}
+		return ids
+	case domain.EdgeDmarcRefusals:
+		ids := make([]ent.Value, 0, len(m.removeddmarc_refusals))
+		for id := range m.removeddmarc_refusals {
+			ids = append(ids, id)
+		}
+		return ids
 	}
 	return nil
 }
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *DomainMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 1)
+	edges := make([]string, 0, 4)
 	if m.clearedkeys {
 		edges = append(edges, domain.EdgeKeys)
+	}
+	if m.cleareddmarc_reports {
+		edges = append(edges, domain.EdgeDmarcReports)
+	}
+	if m.cleareddmarc_counts {
+		edges = append(edges, domain.EdgeDmarcCounts)
+	}
+	if m.cleareddmarc_refusals {
+		edges = append(edges, domain.EdgeDmarcRefusals)
 	}
 	return edges
 }
@@ -5514,6 +5674,12 @@ func (m *DomainMutation) EdgeCleared(name string) bool {
 	switch name {
 	case domain.EdgeKeys:
 		return m.clearedkeys
+	case domain.EdgeDmarcReports:
+		return m.cleareddmarc_reports
+	case domain.EdgeDmarcCounts:
+		return m.cleareddmarc_counts
+	case domain.EdgeDmarcRefusals:
+		return m.cleareddmarc_refusals
 	}
 	return false
 }
@@ -5532,6 +5698,15 @@ func (m *DomainMutation) ResetEdge(name string) error {
 	switch name {
 	case domain.EdgeKeys:
 		m.ResetKeys()
+		return nil
+	case domain.EdgeDmarcReports:
+		m.ResetDmarcReports()
+		return nil
+	case domain.EdgeDmarcCounts:
+		m.ResetDmarcCounts()
+		return nil
+	case domain.EdgeDmarcRefusals:
+		m.ResetDmarcRefusals()
 		return nil
 	}
 	return fmt.Errorf("unknown Domain edge %s", name)

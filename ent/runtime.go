@@ -25,6 +25,9 @@ import (
 	"github.com/postrider/postrider/ent/customevent"
 	"github.com/postrider/postrider/ent/deliveryreport"
 	"github.com/postrider/postrider/ent/dkimkey"
+	"github.com/postrider/postrider/ent/dmarccount"
+	"github.com/postrider/postrider/ent/dmarcrefusal"
+	"github.com/postrider/postrider/ent/dmarcreport"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/domaincheck"
 	"github.com/postrider/postrider/ent/domainclaim"
@@ -32,6 +35,7 @@ import (
 	"github.com/postrider/postrider/ent/engagement"
 	"github.com/postrider/postrider/ent/identity"
 	"github.com/postrider/postrider/ent/invitation"
+	"github.com/postrider/postrider/ent/mailsource"
 	"github.com/postrider/postrider/ent/membership"
 	"github.com/postrider/postrider/ent/passkey"
 	"github.com/postrider/postrider/ent/password"
@@ -696,6 +700,76 @@ func init() {
 	dkimkeyDescID := dkimkeyFields[0].Descriptor()
 	// dkimkey.IDValidator is a validator for the "id" field. It is called by the builders before save.
 	dkimkey.IDValidator = dkimkeyDescID.Validators[0].(func(string) error)
+	dmarccountFields := schema.DMARCCount{}.Fields()
+	_ = dmarccountFields
+	// dmarccountDescDomainID is the schema descriptor for domain_id field.
+	dmarccountDescDomainID := dmarccountFields[1].Descriptor()
+	// dmarccount.DomainIDValidator is a validator for the "domain_id" field. It is called by the builders before save.
+	dmarccount.DomainIDValidator = dmarccountDescDomainID.Validators[0].(func(string) error)
+	// dmarccountDescDay is the schema descriptor for day field.
+	dmarccountDescDay := dmarccountFields[2].Descriptor()
+	// dmarccount.DayValidator is a validator for the "day" field. It is called by the builders before save.
+	dmarccount.DayValidator = dmarccountDescDay.Validators[0].(func(string) error)
+	// dmarccountDescReceiver is the schema descriptor for receiver field.
+	dmarccountDescReceiver := dmarccountFields[3].Descriptor()
+	// dmarccount.ReceiverValidator is a validator for the "receiver" field. It is called by the builders before save.
+	dmarccount.ReceiverValidator = dmarccountDescReceiver.Validators[0].(func(string) error)
+	// dmarccountDescSource is the schema descriptor for source field.
+	dmarccountDescSource := dmarccountFields[4].Descriptor()
+	// dmarccount.SourceValidator is a validator for the "source" field. It is called by the builders before save.
+	dmarccount.SourceValidator = dmarccountDescSource.Validators[0].(func(string) error)
+	// dmarccountDescDisposition is the schema descriptor for disposition field.
+	dmarccountDescDisposition := dmarccountFields[5].Descriptor()
+	// dmarccount.DispositionValidator is a validator for the "disposition" field. It is called by the builders before save.
+	dmarccount.DispositionValidator = dmarccountDescDisposition.Validators[0].(func(string) error)
+	// dmarccountDescMessages is the schema descriptor for messages field.
+	dmarccountDescMessages := dmarccountFields[10].Descriptor()
+	// dmarccount.DefaultMessages holds the default value on creation for the messages field.
+	dmarccount.DefaultMessages = dmarccountDescMessages.Default.(int64)
+	dmarcrefusalFields := schema.DMARCRefusal{}.Fields()
+	_ = dmarcrefusalFields
+	// dmarcrefusalDescDomainID is the schema descriptor for domain_id field.
+	dmarcrefusalDescDomainID := dmarcrefusalFields[1].Descriptor()
+	// dmarcrefusal.DomainIDValidator is a validator for the "domain_id" field. It is called by the builders before save.
+	dmarcrefusal.DomainIDValidator = dmarcrefusalDescDomainID.Validators[0].(func(string) error)
+	// dmarcrefusalDescDay is the schema descriptor for day field.
+	dmarcrefusalDescDay := dmarcrefusalFields[2].Descriptor()
+	// dmarcrefusal.DayValidator is a validator for the "day" field. It is called by the builders before save.
+	dmarcrefusal.DayValidator = dmarcrefusalDescDay.Validators[0].(func(string) error)
+	// dmarcrefusalDescReason is the schema descriptor for reason field.
+	dmarcrefusalDescReason := dmarcrefusalFields[3].Descriptor()
+	// dmarcrefusal.ReasonValidator is a validator for the "reason" field. It is called by the builders before save.
+	dmarcrefusal.ReasonValidator = dmarcrefusalDescReason.Validators[0].(func(string) error)
+	// dmarcrefusalDescMessages is the schema descriptor for messages field.
+	dmarcrefusalDescMessages := dmarcrefusalFields[4].Descriptor()
+	// dmarcrefusal.DefaultMessages holds the default value on creation for the messages field.
+	dmarcrefusal.DefaultMessages = dmarcrefusalDescMessages.Default.(int64)
+	dmarcreportFields := schema.DMARCReport{}.Fields()
+	_ = dmarcreportFields
+	// dmarcreportDescDomainID is the schema descriptor for domain_id field.
+	dmarcreportDescDomainID := dmarcreportFields[1].Descriptor()
+	// dmarcreport.DomainIDValidator is a validator for the "domain_id" field. It is called by the builders before save.
+	dmarcreport.DomainIDValidator = dmarcreportDescDomainID.Validators[0].(func(string) error)
+	// dmarcreportDescOrganization is the schema descriptor for organization field.
+	dmarcreportDescOrganization := dmarcreportFields[3].Descriptor()
+	// dmarcreport.OrganizationValidator is a validator for the "organization" field. It is called by the builders before save.
+	dmarcreport.OrganizationValidator = dmarcreportDescOrganization.Validators[0].(func(string) error)
+	// dmarcreportDescReceiver is the schema descriptor for receiver field.
+	dmarcreportDescReceiver := dmarcreportFields[4].Descriptor()
+	// dmarcreport.ReceiverValidator is a validator for the "receiver" field. It is called by the builders before save.
+	dmarcreport.ReceiverValidator = dmarcreportDescReceiver.Validators[0].(func(string) error)
+	// dmarcreportDescReportID is the schema descriptor for report_id field.
+	dmarcreportDescReportID := dmarcreportFields[5].Descriptor()
+	// dmarcreport.ReportIDValidator is a validator for the "report_id" field. It is called by the builders before save.
+	dmarcreport.ReportIDValidator = dmarcreportDescReportID.Validators[0].(func(string) error)
+	// dmarcreportDescPolicy is the schema descriptor for policy field.
+	dmarcreportDescPolicy := dmarcreportFields[6].Descriptor()
+	// dmarcreport.PolicyValidator is a validator for the "policy" field. It is called by the builders before save.
+	dmarcreport.PolicyValidator = dmarcreportDescPolicy.Validators[0].(func(string) error)
+	// dmarcreportDescCreatedAt is the schema descriptor for created_at field.
+	dmarcreportDescCreatedAt := dmarcreportFields[10].Descriptor()
+	// dmarcreport.DefaultCreatedAt holds the default value on creation for the created_at field.
+	dmarcreport.DefaultCreatedAt = dmarcreportDescCreatedAt.Default.(func() time.Time)
 	deliveryreportFields := schema.DeliveryReport{}.Fields()
 	_ = deliveryreportFields
 	// deliveryreportDescAccountID is the schema descriptor for account_id field.
@@ -930,6 +1004,20 @@ func init() {
 	invitationDescID := invitationFields[0].Descriptor()
 	// invitation.IDValidator is a validator for the "id" field. It is called by the builders before save.
 	invitation.IDValidator = invitationDescID.Validators[0].(func(string) error)
+	mailsourceFields := schema.MailSource{}.Fields()
+	_ = mailsourceFields
+	// mailsourceDescSource is the schema descriptor for source field.
+	mailsourceDescSource := mailsourceFields[1].Descriptor()
+	// mailsource.SourceValidator is a validator for the "source" field. It is called by the builders before save.
+	mailsource.SourceValidator = mailsourceDescSource.Validators[0].(func(string) error)
+	// mailsourceDescName is the schema descriptor for name field.
+	mailsourceDescName := mailsourceFields[2].Descriptor()
+	// mailsource.DefaultName holds the default value on creation for the name field.
+	mailsource.DefaultName = mailsourceDescName.Default.(string)
+	// mailsourceDescOurs is the schema descriptor for ours field.
+	mailsourceDescOurs := mailsourceFields[3].Descriptor()
+	// mailsource.DefaultOurs holds the default value on creation for the ours field.
+	mailsource.DefaultOurs = mailsourceDescOurs.Default.(bool)
 	membershipFields := schema.Membership{}.Fields()
 	_ = membershipFields
 	// membershipDescAccountID is the schema descriptor for account_id field.

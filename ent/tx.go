@@ -52,6 +52,12 @@ type Tx struct {
 	CustomEvent *CustomEventClient
 	// DKIMKey is the client for interacting with the DKIMKey builders.
 	DKIMKey *DKIMKeyClient
+	// DMARCCount is the client for interacting with the DMARCCount builders.
+	DMARCCount *DMARCCountClient
+	// DMARCRefusal is the client for interacting with the DMARCRefusal builders.
+	DMARCRefusal *DMARCRefusalClient
+	// DMARCReport is the client for interacting with the DMARCReport builders.
+	DMARCReport *DMARCReportClient
 	// DeliveryReport is the client for interacting with the DeliveryReport builders.
 	DeliveryReport *DeliveryReportClient
 	// Domain is the client for interacting with the Domain builders.
@@ -68,6 +74,8 @@ type Tx struct {
 	Identity *IdentityClient
 	// Invitation is the client for interacting with the Invitation builders.
 	Invitation *InvitationClient
+	// MailSource is the client for interacting with the MailSource builders.
+	MailSource *MailSourceClient
 	// Membership is the client for interacting with the Membership builders.
 	Membership *MembershipClient
 	// Passkey is the client for interacting with the Passkey builders.
@@ -256,6 +264,9 @@ func (tx *Tx) init() {
 	tx.CategoryOptOut = NewCategoryOptOutClient(tx.config)
 	tx.CustomEvent = NewCustomEventClient(tx.config)
 	tx.DKIMKey = NewDKIMKeyClient(tx.config)
+	tx.DMARCCount = NewDMARCCountClient(tx.config)
+	tx.DMARCRefusal = NewDMARCRefusalClient(tx.config)
+	tx.DMARCReport = NewDMARCReportClient(tx.config)
 	tx.DeliveryReport = NewDeliveryReportClient(tx.config)
 	tx.Domain = NewDomainClient(tx.config)
 	tx.DomainCheck = NewDomainCheckClient(tx.config)
@@ -264,6 +275,7 @@ func (tx *Tx) init() {
 	tx.Engagement = NewEngagementClient(tx.config)
 	tx.Identity = NewIdentityClient(tx.config)
 	tx.Invitation = NewInvitationClient(tx.config)
+	tx.MailSource = NewMailSourceClient(tx.config)
 	tx.Membership = NewMembershipClient(tx.config)
 	tx.Passkey = NewPasskeyClient(tx.config)
 	tx.Password = NewPasswordClient(tx.config)

@@ -54,6 +54,12 @@ const (
 	FieldUpdatedAt = "updated_at"
 	// EdgeKeys holds the string denoting the keys edge name in mutations.
 	EdgeKeys = "keys"
+	// EdgeDmarcReports holds the string denoting the dmarc_reports edge name in mutations.
+	EdgeDmarcReports = "dmarc_reports"
+	// EdgeDmarcCounts holds the string denoting the dmarc_counts edge name in mutations.
+	EdgeDmarcCounts = "dmarc_counts"
+	// EdgeDmarcRefusals holds the string denoting the dmarc_refusals edge name in mutations.
+	EdgeDmarcRefusals = "dmarc_refusals"
 	// Table holds the table name of the domain in the database.
 	Table = "domains"
 	// KeysTable is the table that holds the keys relation/edge.
@@ -63,6 +69,27 @@ const (
 	KeysInverseTable = "dkim_keys"
 	// KeysColumn is the table column denoting the keys relation/edge.
 	KeysColumn = "domain_id"
+	// DmarcReportsTable is the table that holds the dmarc_reports relation/edge.
+	DmarcReportsTable = "dmarc_reports"
+	// DmarcReportsInverseTable is the table name for the DMARCReport entity.
+	// It exists in this package in order to avoid circular dependency with the "dmarcreport" package.
+	DmarcReportsInverseTable = "dmarc_reports"
+	// DmarcReportsColumn is the table column denoting the dmarc_reports relation/edge.
+	DmarcReportsColumn = "domain_id"
+	// DmarcCountsTable is the table that holds the dmarc_counts relation/edge.
+	DmarcCountsTable = "dmarc_counts"
+	// DmarcCountsInverseTable is the table name for the DMARCCount entity.
+	// It exists in this package in order to avoid circular dependency with the "dmarccount" package.
+	DmarcCountsInverseTable = "dmarc_counts"
+	// DmarcCountsColumn is the table column denoting the dmarc_counts relation/edge.
+	DmarcCountsColumn = "domain_id"
+	// DmarcRefusalsTable is the table that holds the dmarc_refusals relation/edge.
+	DmarcRefusalsTable = "dmarc_refusals"
+	// DmarcRefusalsInverseTable is the table name for the DMARCRefusal entity.
+	// It exists in this package in order to avoid circular dependency with the "dmarcrefusal" package.
+	DmarcRefusalsInverseTable = "dmarc_refusals"
+	// DmarcRefusalsColumn is the table column denoting the dmarc_refusals relation/edge.
+	DmarcRefusalsColumn = "domain_id"
 )
 
 // Columns holds all SQL columns for domain fields.

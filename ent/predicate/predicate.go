@@ -63,6 +63,15 @@ type CustomEvent func(*sql.Selector)
 // DKIMKey is the predicate function for dkimkey builders.
 type DKIMKey func(*sql.Selector)
 
+// DMARCCount is the predicate function for dmarccount builders.
+type DMARCCount func(*sql.Selector)
+
+// DMARCRefusal is the predicate function for dmarcrefusal builders.
+type DMARCRefusal func(*sql.Selector)
+
+// DMARCReport is the predicate function for dmarcreport builders.
+type DMARCReport func(*sql.Selector)
+
 // DeliveryReport is the predicate function for deliveryreport builders.
 type DeliveryReport func(*sql.Selector)
 
@@ -86,6 +95,9 @@ type Identity func(*sql.Selector)
 
 // Invitation is the predicate function for invitation builders.
 type Invitation func(*sql.Selector)
+
+// MailSource is the predicate function for mailsource builders.
+type MailSource func(*sql.Selector)
 
 // Membership is the predicate function for membership builders.
 type Membership func(*sql.Selector)
