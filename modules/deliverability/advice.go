@@ -43,8 +43,8 @@ type Evidence struct {
 	Unknown  int64
 }
 
-// wanted returns the number of messages that are not probably forged. Forgeries must not dilute the share at risk.
-func (e Evidence) wanted() int64 { return e.Messages - e.Unknown }
+// countWanted returns the number of messages that are not probably forged. Forgeries must not dilute the share at risk.
+func (e Evidence) countWanted() int64 { return e.Messages - e.Unknown }
 
 // The evidence that a stricter policy requires.
 const (
@@ -60,7 +60,7 @@ const (
 // can still be found.
 func Advise(e Evidence) Advice {
 	a := Advice{Policy: policyOf(e.Record), Days: e.Days, Messages: e.Messages, AtRisk: e.AtRisk, Unknown: e.Unknown}
-	wanted := e.wanted()
+	wanted := e.countWanted()
 	enough := e.Days >= minDays && wanted >= minMessages
 	switch {
 	case e.Record == "":
@@ -98,7 +98,7 @@ func adviseReject(a *Advice, e Evidence) {
 		a.Verdict, a.Reason = VerdictKeep, fmt.Sprintf("p=reject requires reports of %d days; there are %d.",
 			minRejectDays, e.Days)
 		a.Record = withReports(e)
-	case exceeds(e.AtRisk, e.wanted(), rejectShare):
+	case exceeds(e.AtRisk, e.countWanted(), rejectShare):
 		a.Verdict, a.Reason = VerdictKeep, fmt.Sprintf("p=reject could lose %s that may be wanted. Authenticate the "+
 			"sources that fail first.", count(e.AtRisk))
 		a.Record = withReports(e)

@@ -71,7 +71,7 @@ func (s *Service) examine(ctx context.Context, a arrival) (stored bool, err erro
 	if a.truncated {
 		return false, &dmarcreport.Refusal{Reason: dmarcreport.TooLarge}
 	}
-	if err := s.authenticate(ctx, a); err != nil {
+	if err := s.authors.authenticate(ctx, a); err != nil {
 		return false, err
 	}
 	release, err := s.budget.AcquireWork(ctx, intake.Tenant{Remote: a.remote}, dmarcreport.MemoryToParse, receivePatience)
@@ -92,12 +92,18 @@ func (s *Service) examine(ctx context.Context, a arrival) (stored bool, err erro
 	return s.store(ctx, a.to.domainID, receiver, report)
 }
 
+// authenticator authenticates the authors of messages.
+type authenticator struct {
+	verifier Verifier
+	hostname string // name of this installation
+}
+
 // authenticate requires that the message passes DMARC, so that the domain of its author is genuine.
-func (s *Service) authenticate(ctx context.Context, a arrival) error {
+func (x authenticator) authenticate(ctx context.Context, a arrival) error {
 	within, cancel := context.WithTimeout(ctx, authenticateWithin)
 	defer cancel()
-	result := s.verifier.Verify(within, authn.Client{IP: a.remote, Hello: a.hello, MailFrom: a.from,
-		Hostname: s.config.Hostname}, a.raw, a.raw.Size())
+	result := x.verifier.Verify(within, authn.Client{IP: a.remote, Hello: a.hello, MailFrom: a.from,
+		Hostname: x.hostname}, a.raw, a.raw.Size())
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err() // the client disconnected and will retry

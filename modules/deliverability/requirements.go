@@ -10,7 +10,7 @@ import (
 	"github.com/postrider/postrider/modules/statistics"
 )
 
-// State is how a domain stands with a requirement.
+// State is whether a domain meets a requirement.
 type State string
 
 // The states, from worst to best.
@@ -97,7 +97,7 @@ func judgeRecord(st standing, purpose dnscheck.Purpose, r Requirement) Requireme
 
 // judgeAlignment judges the mail that receivers attribute to the domain, except probable forgeries.
 func judgeAlignment(st standing, r Requirement) Requirement {
-	wanted, failed := st.found.wanted(), st.found.AtRisk
+	wanted, failed := st.found.countWanted(), st.found.AtRisk
 	if wanted < minReported {
 		r.State, r.Found = StateUnknown, "There are too few reports."
 		return r

@@ -80,13 +80,13 @@ type Params struct {
 
 // Service receives reports and summarizes them. It is safe for concurrent use.
 type Service struct {
-	config     Config
+	*sourceNames
+
 	db         *db.DB
 	addresses  *reportaddress.Signer
-	verifier   Verifier
+	authors    authenticator
 	domains    Domains
 	statistics Statistics
-	dns        Resolver
 	budget     *intake.Budget
 	log        *slog.Logger
 	tasks      *worker.Tasks
@@ -104,9 +104,10 @@ func New(p Params) (*Service, error) {
 	if err := telemetry.Register(p.Registry, results); err != nil {
 		return nil, err
 	}
-	return &Service{config: p.Config, db: p.DB, addresses: p.Addresses, verifier: p.Verifier, domains: p.Domains,
-		statistics: p.Statistics, dns: p.Resolver, budget: p.Budget, log: p.Logger,
-		tasks: worker.NewTasks(p.Logger, p.Workers), results: results}, nil
+	return &Service{sourceNames: &sourceNames{db: p.DB, dns: p.Resolver, spfInclude: p.Config.SPFInclude}, db: p.DB,
+		addresses: p.Addresses, authors: authenticator{p.Verifier, p.Config.Hostname}, domains: p.Domains,
+		statistics: p.Statistics, budget: p.Budget, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers),
+		results: results}, nil
 }
 
 // lookUpEvery is the interval between lookups of reverse names.

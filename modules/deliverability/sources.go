@@ -32,8 +32,15 @@ INSERT INTO mail_sources (source, name, ours, checked_at) VALUES ($1, $2, $3, no
 ON CONFLICT (source) DO UPDATE SET name = EXCLUDED.name, ours = EXCLUDED.ours, checked_at = EXCLUDED.checked_at`
 )
 
+// sourceNames looks up the names of servers.
+type sourceNames struct {
+	db         *db.DB
+	dns        Resolver
+	spfInclude string // host whose SPF record lists our addresses
+}
+
 // LookUpSources looks up the names of sources that reports name, the largest first.
-func (s *Service) LookUpSources(ctx context.Context) error {
+func (s *sourceNames) LookUpSources(ctx context.Context) error {
 	due, err := db.All(ctx, s.db.SQL, db.Value[string], dueSourcesSQL, maxSources, lookUpAtOnce)
 	if err != nil {
 		return fmt.Errorf("names of mail sources: %w", err)
@@ -56,12 +63,12 @@ func (s *Service) LookUpSources(ctx context.Context) error {
 
 // lookUpSource returns the verified reverse name of a source, and whether our SPF record contains it. A source that
 // DNS does not answer for in time has no name for now.
-func (s *Service) lookUpSource(ctx context.Context, source netip.Addr) (name string, ours bool, err error) {
+func (s *sourceNames) lookUpSource(ctx context.Context, source netip.Addr) (name string, ours bool, err error) {
 	within, cancel := context.WithTimeout(ctx, lookUpWithin)
 	defer cancel()
 	e := &spf.Evaluation{Source: s.dns, Reverse: []string{}}
-	if result, _ := e.Check(within, spf.Client{IP: source.AsSlice(), Hello: s.config.SPFInclude,
-		Sender: "postmaster@" + s.config.SPFInclude}); result == spf.Pass {
+	if result, _ := e.Check(within, spf.Client{IP: source.AsSlice(), Hello: s.spfInclude,
+		Sender: "postmaster@" + s.spfInclude}); result == spf.Pass {
 		ours = true
 	}
 	name = s.reverseName(within, source)
@@ -71,7 +78,7 @@ func (s *Service) lookUpSource(ctx context.Context, source netip.Addr) (name str
 const maxReverseNames = 3
 
 // reverseName returns a reverse name that resolves to its address (RFC 8601 section 3), or an empty string.
-func (s *Service) reverseName(ctx context.Context, source netip.Addr) string {
+func (s *sourceNames) reverseName(ctx context.Context, source netip.Addr) string {
 	names, err := s.dns.LookupAddr(ctx, source.String())
 	if err != nil {
 		return ""

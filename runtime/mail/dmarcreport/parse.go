@@ -36,7 +36,7 @@ func Parse(file []byte) (Report, error) {
 	head := make([]byte, 512)
 	n, err := io.ReadFull(text, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return Report{}, wrapped(err)
+		return Report{}, wrapError(err)
 	}
 	head = trimStart(head[:n])
 	if bytes.HasPrefix(head, magicZip) || bytes.HasPrefix(head, magicGzip) {
@@ -44,13 +44,13 @@ func Parse(file []byte) (Report, error) {
 	}
 	p := &parser{rows: map[Key]int64{}}
 	if err := p.parse(io.MultiReader(bytes.NewReader(head), text)); err != nil {
-		return Report{}, wrapped(err)
+		return Report{}, wrapError(err)
 	}
 	return p.finish()
 }
 
-// wrapped returns the refusal in an error of the XML decoder, or a refusal as malformed.
-func wrapped(err error) error {
+// wrapError returns the refusal in an error of the XML decoder, or a refusal as malformed.
+func wrapError(err error) error {
 	var r *Refusal
 	if errors.As(err, &r) {
 		return r
