@@ -30,10 +30,14 @@ type APIKey struct {
 	Scope apikey.Scope `json:"scope,omitempty"`
 	// domains that the key can use; empty: all of the account
 	DomainIds []string `json:"domain_ids,omitempty"`
+	// networks (CIDR) that the key can be used from; empty: all
+	AllowedIps []string `json:"allowed_ips,omitempty"`
 	// ExpiresAt holds the value of the "expires_at" field.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 	// LastUsedAt holds the value of the "last_used_at" field.
 	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
+	// address of the last use
+	LastUsedIP *string `json:"last_used_ip,omitempty"`
 	// RevokedAt holds the value of the "revoked_at" field.
 	RevokedAt *time.Time `json:"revoked_at,omitempty"`
 	// CreatedBy holds the value of the "created_by" field.
@@ -60,9 +64,9 @@ func (*APIKey) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case apikey.FieldHash, apikey.FieldDomainIds:
+		case apikey.FieldHash, apikey.FieldDomainIds, apikey.FieldAllowedIps:
 			values[i] = new([]byte)
-		case apikey.FieldID, apikey.FieldAccountID, apikey.FieldName, apikey.FieldPrefix, apikey.FieldScope, apikey.FieldCreatedBy:
+		case apikey.FieldID, apikey.FieldAccountID, apikey.FieldName, apikey.FieldPrefix, apikey.FieldScope, apikey.FieldLastUsedIP, apikey.FieldCreatedBy:
 			values[i] = new(sql.NullString)
 		case apikey.FieldExpiresAt, apikey.FieldLastUsedAt, apikey.FieldRevokedAt, apikey.FieldCreatedAt:
 			values[i] = new(sql.NullTime)
@@ -125,6 +129,14 @@ func (_m *APIKey) assignValues(columns []string, values []any) error {
 					return fmt.Errorf("unmarshal field domain_ids: %w", err)
 				}
 			}
+		case apikey.FieldAllowedIps:
+			if value, ok := values[i].(*[]byte); !ok {
+				return fmt.Errorf("unexpected type %T for field allowed_ips", values[i])
+			} else if value != nil && len(*value) > 0 {
+				if err := json.Unmarshal(*value, &_m.AllowedIps); err != nil {
+					return fmt.Errorf("unmarshal field allowed_ips: %w", err)
+				}
+			}
 		case apikey.FieldExpiresAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
 				return fmt.Errorf("unexpected type %T for field expires_at", values[i])
@@ -138,6 +150,13 @@ func (_m *APIKey) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.LastUsedAt = new(time.Time)
 				*_m.LastUsedAt = value.Time
+			}
+		case apikey.FieldLastUsedIP:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field last_used_ip", values[i])
+			} else if value.Valid {
+				_m.LastUsedIP = new(string)
+				*_m.LastUsedIP = value.String
 			}
 		case apikey.FieldRevokedAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {

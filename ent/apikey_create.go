@@ -57,6 +57,12 @@ func (_c *APIKeyCreate) SetDomainIds(v []string) *APIKeyCreate {
 	return _c
 }
 
+// SetAllowedIps sets the "allowed_ips" field.
+func (_c *APIKeyCreate) SetAllowedIps(v []string) *APIKeyCreate {
+	_c.mutation.SetAllowedIps(v)
+	return _c
+}
+
 // SetExpiresAt sets the "expires_at" field.
 func (_c *APIKeyCreate) SetExpiresAt(v time.Time) *APIKeyCreate {
 	_c.mutation.SetExpiresAt(v)
@@ -220,6 +226,10 @@ func (_c *APIKeyCreate) createSpec() (*APIKey, *sqlgraph.CreateSpec) {
 		_spec.SetField(apikey.FieldDomainIds, field.TypeJSON, value)
 		_node.DomainIds = value
 	}
+	if value, ok := _c.mutation.AllowedIps(); ok {
+		_spec.SetField(apikey.FieldAllowedIps, field.TypeJSON, value)
+		_node.AllowedIps = value
+	}
 	if value, ok := _c.mutation.ExpiresAt(); ok {
 		_spec.SetField(apikey.FieldExpiresAt, field.TypeTime, value)
 		_node.ExpiresAt = &value
@@ -227,6 +237,10 @@ func (_c *APIKeyCreate) createSpec() (*APIKey, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.LastUsedAt(); ok {
 		_spec.SetField(apikey.FieldLastUsedAt, field.TypeTime, value)
 		_node.LastUsedAt = &value
+	}
+	if value, ok := _c.mutation.LastUsedIP(); ok {
+		_spec.SetField(apikey.FieldLastUsedIP, field.TypeString, value)
+		_node.LastUsedIP = &value
 	}
 	if value, ok := _c.mutation.RevokedAt(); ok {
 		_spec.SetField(apikey.FieldRevokedAt, field.TypeTime, value)

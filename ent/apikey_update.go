@@ -36,6 +36,20 @@ func (_u *APIKeyUpdate) SetName(v string) *APIKeyUpdate {
 	return _u
 }
 
+// SetNillableName sets the "name" field if the given value is not nil.
+func (_u *APIKeyUpdate) SetNillableName(v *string) *APIKeyUpdate {
+	if v != nil {
+		_u.SetName(*v)
+	}
+	return _u
+}
+
+// SetAllowedIps sets the "allowed_ips" field.
+func (_u *APIKeyUpdate) SetAllowedIps(v []string) *APIKeyUpdate {
+	_u.mutation.SetAllowedIps(v)
+	return _u
+}
+
 // Mutation returns the APIKeyMutation object of the builder.
 func (_u *APIKeyUpdate) Mutation() *APIKeyMutation {
 	return _u.mutation
@@ -126,6 +140,17 @@ func (_u *APIKeyUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.DomainIdsCleared() {
 		_spec.ClearField(apikey.FieldDomainIds, field.TypeJSON)
 	}
+	if value, ok := _u.mutation.AllowedIps(); ok {
+		_spec.SetField(apikey.FieldAllowedIps, field.TypeJSON, value)
+	}
+	if value, ok := _u.mutation.AppendedAllowedIps(); ok {
+		_spec.AddModifier(func(u *sql.UpdateBuilder) {
+			sqljson.Append(u, apikey.FieldAllowedIps, value)
+		})
+	}
+	if _u.mutation.AllowedIpsCleared() {
+		_spec.ClearField(apikey.FieldAllowedIps, field.TypeJSON)
+	}
 	if value, ok := _u.mutation.ExpiresAt(); ok {
 		_spec.SetField(apikey.FieldExpiresAt, field.TypeTime, value)
 	}
@@ -137,6 +162,12 @@ func (_u *APIKeyUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if _u.mutation.LastUsedAtCleared() {
 		_spec.ClearField(apikey.FieldLastUsedAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.LastUsedIP(); ok {
+		_spec.SetField(apikey.FieldLastUsedIP, field.TypeString, value)
+	}
+	if _u.mutation.LastUsedIPCleared() {
+		_spec.ClearField(apikey.FieldLastUsedIP, field.TypeString)
 	}
 	if value, ok := _u.mutation.RevokedAt(); ok {
 		_spec.SetField(apikey.FieldRevokedAt, field.TypeTime, value)
@@ -314,6 +345,17 @@ func (_u *APIKeyUpdateOne) sqlSave(ctx context.Context) (_node *APIKey, err erro
 	if _u.mutation.DomainIdsCleared() {
 		_spec.ClearField(apikey.FieldDomainIds, field.TypeJSON)
 	}
+	if value, ok := _u.mutation.AllowedIps(); ok {
+		_spec.SetField(apikey.FieldAllowedIps, field.TypeJSON, value)
+	}
+	if value, ok := _u.mutation.AppendedAllowedIps(); ok {
+		_spec.AddModifier(func(u *sql.UpdateBuilder) {
+			sqljson.Append(u, apikey.FieldAllowedIps, value)
+		})
+	}
+	if _u.mutation.AllowedIpsCleared() {
+		_spec.ClearField(apikey.FieldAllowedIps, field.TypeJSON)
+	}
 	if value, ok := _u.mutation.ExpiresAt(); ok {
 		_spec.SetField(apikey.FieldExpiresAt, field.TypeTime, value)
 	}
@@ -325,6 +367,12 @@ func (_u *APIKeyUpdateOne) sqlSave(ctx context.Context) (_node *APIKey, err erro
 	}
 	if _u.mutation.LastUsedAtCleared() {
 		_spec.ClearField(apikey.FieldLastUsedAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.LastUsedIP(); ok {
+		_spec.SetField(apikey.FieldLastUsedIP, field.TypeString, value)
+	}
+	if _u.mutation.LastUsedIPCleared() {
+		_spec.ClearField(apikey.FieldLastUsedIP, field.TypeString)
 	}
 	if value, ok := _u.mutation.RevokedAt(); ok {
 		_spec.SetField(apikey.FieldRevokedAt, field.TypeTime, value)

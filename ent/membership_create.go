@@ -142,6 +142,10 @@ func (_c *MembershipCreate) createSpec() (*Membership, *sqlgraph.CreateSpec) {
 		_spec.SetField(membership.FieldRole, field.TypeEnum, value)
 		_node.Role = value
 	}
+	if value, ok := _c.mutation.MutedAlerts(); ok {
+		_spec.SetField(membership.FieldMutedAlerts, field.TypeJSON, value)
+		_node.MutedAlerts = value
+	}
 	if value, ok := _c.mutation.CreatedAt(); ok {
 		_spec.SetField(membership.FieldCreatedAt, field.TypeTime, value)
 		_node.CreatedAt = value

@@ -9,6 +9,7 @@ import (
 
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
+	"entgo.io/ent/dialect/sql/sqljson"
 	"entgo.io/ent/schema/field"
 	"github.com/postrider/postrider/ent/account"
 	"github.com/postrider/postrider/ent/membership"
@@ -92,6 +93,17 @@ func (_u *MembershipUpdate) sqlSave(ctx context.Context) (_node int, err error) 
 	}
 	if value, ok := _u.mutation.Role(); ok {
 		_spec.SetField(membership.FieldRole, field.TypeEnum, value)
+	}
+	if value, ok := _u.mutation.MutedAlerts(); ok {
+		_spec.SetField(membership.FieldMutedAlerts, field.TypeJSON, value)
+	}
+	if value, ok := _u.mutation.AppendedMutedAlerts(); ok {
+		_spec.AddModifier(func(u *sql.UpdateBuilder) {
+			sqljson.Append(u, membership.FieldMutedAlerts, value)
+		})
+	}
+	if _u.mutation.MutedAlertsCleared() {
+		_spec.ClearField(membership.FieldMutedAlerts, field.TypeJSON)
 	}
 	if _u.mutation.AccountCleared() {
 		edge := &sqlgraph.EdgeSpec{
@@ -258,6 +270,17 @@ func (_u *MembershipUpdateOne) sqlSave(ctx context.Context) (_node *Membership, 
 	}
 	if value, ok := _u.mutation.Role(); ok {
 		_spec.SetField(membership.FieldRole, field.TypeEnum, value)
+	}
+	if value, ok := _u.mutation.MutedAlerts(); ok {
+		_spec.SetField(membership.FieldMutedAlerts, field.TypeJSON, value)
+	}
+	if value, ok := _u.mutation.AppendedMutedAlerts(); ok {
+		_spec.AddModifier(func(u *sql.UpdateBuilder) {
+			sqljson.Append(u, membership.FieldMutedAlerts, value)
+		})
+	}
+	if _u.mutation.MutedAlertsCleared() {
+		_spec.ClearField(membership.FieldMutedAlerts, field.TypeJSON)
 	}
 	if _u.mutation.AccountCleared() {
 		edge := &sqlgraph.EdgeSpec{

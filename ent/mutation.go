@@ -119,26 +119,29 @@ const (
 // APIKeyMutation represents an operation that mutates the APIKey nodes in the graph.
 type APIKeyMutation struct {
 	config
-	op               Op
-	typ              string
-	id               *string
-	name             *string
-	prefix           *string
-	hash             *[]byte
-	scope            *apikey.Scope
-	domain_ids       *[]string
-	appenddomain_ids []string
-	expires_at       *time.Time
-	last_used_at     *time.Time
-	revoked_at       *time.Time
-	created_by       *string
-	created_at       *time.Time
-	clearedFields    map[string]struct{}
-	account          *string
-	clearedaccount   bool
-	done             bool
-	oldValue         func(context.Context) (*APIKey, error)
-	predicates       []predicate.APIKey
+	op                Op
+	typ               string
+	id                *string
+	name              *string
+	prefix            *string
+	hash              *[]byte
+	scope             *apikey.Scope
+	domain_ids        *[]string
+	appenddomain_ids  []string
+	allowed_ips       *[]string
+	appendallowed_ips []string
+	expires_at        *time.Time
+	last_used_at      *time.Time
+	last_used_ip      *string
+	revoked_at        *time.Time
+	created_by        *string
+	created_at        *time.Time
+	clearedFields     map[string]struct{}
+	account           *string
+	clearedaccount    bool
+	done              bool
+	oldValue          func(context.Context) (*APIKey, error)
+	predicates        []predicate.APIKey
 }
 
 var _ ent.Mutation = (*APIKeyMutation)(nil)
@@ -295,6 +298,35 @@ func (m *APIKeyMutation) DomainIdsCleared() bool {
 	return ok
 }
 
+// SetAllowedIps sets the "allowed_ips" field.
+func (m *APIKeyMutation) SetAllowedIps(s []string) {
+	m.allowed_ips = &s
+	m.appendallowed_ips = nil
+}
+
+// AllowedIps returns the value of the "allowed_ips" field in the mutation.
+func (m *APIKeyMutation) AllowedIps() (r []string, exists bool) {
+	v := m.allowed_ips
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// AppendedAllowedIps returns the list of values that were appended to the "allowed_ips" field in this mutation.
+func (m *APIKeyMutation) AppendedAllowedIps() ([]string, bool) {
+	if len(m.appendallowed_ips) == 0 {
+		return nil, false
+	}
+	return m.appendallowed_ips, true
+}
+
+// AllowedIpsCleared returns if the "allowed_ips" field was cleared in this mutation.
+func (m *APIKeyMutation) AllowedIpsCleared() bool {
+	_, ok := m.clearedFields[apikey.FieldAllowedIps]
+	return ok
+}
+
 // SetExpiresAt sets the "expires_at" field.
 func (m *APIKeyMutation) SetExpiresAt(t time.Time) {
 	m.expires_at = &t
@@ -327,6 +359,21 @@ func (m *APIKeyMutation) LastUsedAt() (r time.Time, exists bool) {
 // LastUsedAtCleared returns if the "last_used_at" field was cleared in this mutation.
 func (m *APIKeyMutation) LastUsedAtCleared() bool {
 	_, ok := m.clearedFields[apikey.FieldLastUsedAt]
+	return ok
+}
+
+// LastUsedIP returns the value of the "last_used_ip" field in the mutation.
+func (m *APIKeyMutation) LastUsedIP() (r string, exists bool) {
+	v := m.last_used_ip
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// LastUsedIPCleared returns if the "last_used_ip" field was cleared in this mutation.
+func (m *APIKeyMutation) LastUsedIPCleared() bool {
+	_, ok := m.clearedFields[apikey.FieldLastUsedIP]
 	return ok
 }
 
@@ -425,7 +472,7 @@ func (m *APIKeyMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *APIKeyMutation) Fields() []string {
-	fields := make([]string, 0, 11)
+	fields := make([]string, 0, 13)
 	if m.account != nil {
 		fields = append(fields, apikey.FieldAccountID)
 	}
@@ -444,11 +491,17 @@ func (m *APIKeyMutation) Fields() []string {
 	if m.domain_ids != nil {
 		fields = append(fields, apikey.FieldDomainIds)
 	}
+	if m.allowed_ips != nil {
+		fields = append(fields, apikey.FieldAllowedIps)
+	}
 	if m.expires_at != nil {
 		fields = append(fields, apikey.FieldExpiresAt)
 	}
 	if m.last_used_at != nil {
 		fields = append(fields, apikey.FieldLastUsedAt)
+	}
+	if m.last_used_ip != nil {
+		fields = append(fields, apikey.FieldLastUsedIP)
 	}
 	if m.revoked_at != nil {
 		fields = append(fields, apikey.FieldRevokedAt)
@@ -521,11 +574,17 @@ func (m *APIKeyMutation) ClearedFields() []string {
 	if m.FieldCleared(apikey.FieldDomainIds) {
 		fields = append(fields, apikey.FieldDomainIds)
 	}
+	if m.FieldCleared(apikey.FieldAllowedIps) {
+		fields = append(fields, apikey.FieldAllowedIps)
+	}
 	if m.FieldCleared(apikey.FieldExpiresAt) {
 		fields = append(fields, apikey.FieldExpiresAt)
 	}
 	if m.FieldCleared(apikey.FieldLastUsedAt) {
 		fields = append(fields, apikey.FieldLastUsedAt)
+	}
+	if m.FieldCleared(apikey.FieldLastUsedIP) {
+		fields = append(fields, apikey.FieldLastUsedIP)
 	}
 	if m.FieldCleared(apikey.FieldRevokedAt) {
 		fields = append(fields, apikey.FieldRevokedAt)
@@ -7676,19 +7735,21 @@ func (m *InvitationMutation) ResetEdge(name string) error {
 // MembershipMutation represents an operation that mutates the Membership nodes in the graph.
 type MembershipMutation struct {
 	config
-	op             Op
-	typ            string
-	id             *int64
-	role           *membership.Role
-	created_at     *time.Time
-	clearedFields  map[string]struct{}
-	account        *string
-	clearedaccount bool
-	user           *string
-	cleareduser    bool
-	done           bool
-	oldValue       func(context.Context) (*Membership, error)
-	predicates     []predicate.Membership
+	op                 Op
+	typ                string
+	id                 *int64
+	role               *membership.Role
+	muted_alerts       *[]string
+	appendmuted_alerts []string
+	created_at         *time.Time
+	clearedFields      map[string]struct{}
+	account            *string
+	clearedaccount     bool
+	user               *string
+	cleareduser        bool
+	done               bool
+	oldValue           func(context.Context) (*Membership, error)
+	predicates         []predicate.Membership
 }
 
 var _ ent.Mutation = (*MembershipMutation)(nil)
@@ -7812,6 +7873,29 @@ func (m *MembershipMutation) Role() (r membership.Role, exists bool) {
 	return *v, true
 }
 
+// MutedAlerts returns the value of the "muted_alerts" field in the mutation.
+func (m *MembershipMutation) MutedAlerts() (r []string, exists bool) {
+	v := m.muted_alerts
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// AppendedMutedAlerts returns the list of values that were appended to the "muted_alerts" field in this mutation.
+func (m *MembershipMutation) AppendedMutedAlerts() ([]string, bool) {
+	if len(m.appendmuted_alerts) == 0 {
+		return nil, false
+	}
+	return m.appendmuted_alerts, true
+}
+
+// MutedAlertsCleared returns if the "muted_alerts" field was cleared in this mutation.
+func (m *MembershipMutation) MutedAlertsCleared() bool {
+	_, ok := m.clearedFields[membership.FieldMutedAlerts]
+	return ok
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (m *MembershipMutation) SetCreatedAt(t time.Time) {
 	m.created_at = &t
@@ -7899,7 +7983,7 @@ func (m *MembershipMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *MembershipMutation) Fields() []string {
-	fields := make([]string, 0, 4)
+	fields := make([]string, 0, 5)
 	if m.account != nil {
 		fields = append(fields, membership.FieldAccountID)
 	}
@@ -7908,6 +7992,9 @@ func (m *MembershipMutation) Fields() []string {
 	}
 	if m.role != nil {
 		fields = append(fields, membership.FieldRole)
+	}
+	if m.muted_alerts != nil {
+		fields = append(fields, membership.FieldMutedAlerts)
 	}
 	if m.created_at != nil {
 		fields = append(fields, membership.FieldCreatedAt)
@@ -7970,7 +8057,11 @@ func (m *MembershipMutation) AddField(name string, value ent.Value) error {
 // ClearedFields returns all nullable fields that were cleared during this
 // mutation.
 func (m *MembershipMutation) ClearedFields() []string {
-	return nil
+	var fields []string
+	if m.FieldCleared(membership.FieldMutedAlerts) {
+		fields = append(fields, membership.FieldMutedAlerts)
+	}
+	return fields
 }
 
 // FieldCleared returns a boolean indicating if a field with the given name was
@@ -7983,6 +8074,9 @@ func (m *MembershipMutation) FieldCleared(name string) bool {
 // ClearField clears the value of the field with the given name. It returns an
 // error if the field is not defined in the schema.
 func (m *MembershipMutation) ClearField(name string) error {
+	switch name {
+
+	}
 	return fmt.Errorf("unknown Membership nullable field %s", name)
 }
 

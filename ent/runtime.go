@@ -89,7 +89,7 @@ func init() {
 	// apikey.HashValidator is a validator for the "hash" field. It is called by the builders before save.
 	apikey.HashValidator = apikeyDescHash.Validators[0].(func([]byte) error)
 	// apikeyDescCreatedAt is the schema descriptor for created_at field.
-	apikeyDescCreatedAt := apikeyFields[11].Descriptor()
+	apikeyDescCreatedAt := apikeyFields[13].Descriptor()
 	// apikey.DefaultCreatedAt holds the default value on creation for the created_at field.
 	apikey.DefaultCreatedAt = apikeyDescCreatedAt.Default.(func() time.Time)
 	// apikeyDescID is the schema descriptor for id field.
@@ -1029,7 +1029,7 @@ func init() {
 	// membership.UserIDValidator is a validator for the "user_id" field. It is called by the builders before save.
 	membership.UserIDValidator = membershipDescUserID.Validators[0].(func(string) error)
 	// membershipDescCreatedAt is the schema descriptor for created_at field.
-	membershipDescCreatedAt := membershipFields[4].Descriptor()
+	membershipDescCreatedAt := membershipFields[5].Descriptor()
 	// membership.DefaultCreatedAt holds the default value on creation for the created_at field.
 	membership.DefaultCreatedAt = membershipDescCreatedAt.Default.(func() time.Time)
 	passkeyFields := schema.Passkey{}.Fields()

@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strconv"
 	"sync"
@@ -41,7 +42,7 @@ type fakeAuth struct {
 	revoked *atomic.Bool // refuses every key once it is set; may be nil
 }
 
-func (f fakeAuth) Authenticate(_ context.Context, bearer string) (accounts.Caller, error) {
+func (f fakeAuth) Authenticate(_ context.Context, bearer string, _ netip.Addr) (accounts.Caller, error) {
 	if f.err != nil {
 		return accounts.Caller{}, f.err
 	}

@@ -36,11 +36,6 @@ import (
 
 const moduleAccounts = "accounts" // its fields always exist
 
-// Authenticator identifies the caller with a secret.
-type Authenticator interface {
-	Authenticate(ctx context.Context, bearer string) (accounts.Caller, error)
-}
-
 // Accounts reads accounts and their API keys.
 type Accounts interface {
 	Account(ctx context.Context, accountID string) (accounts.Account, error)
@@ -102,18 +97,18 @@ type Queue interface {
 }
 
 var (
-	_ Authenticator = (*accounts.Service)(nil)
-	_ Accounts      = (*accounts.Service)(nil)
-	_ Domains       = (*domains.Service)(nil)
-	_ RawMail       = (*compose.Composer)(nil)
-	_ Emails        = (*records.Service)(nil)
-	_ Queue         = (*queue.Service)(nil)
+	_ admission.Keys = (*accounts.Service)(nil)
+	_ Accounts       = (*accounts.Service)(nil)
+	_ Domains        = (*domains.Service)(nil)
+	_ RawMail        = (*compose.Composer)(nil)
+	_ Emails         = (*records.Service)(nil)
+	_ Queue          = (*queue.Service)(nil)
 )
 
 // Options are the dependencies of New.
 type Options struct {
 	On       []string // the modules that are switched on
-	Auth     Authenticator
+	Auth     admission.Keys
 	People   admission.Sessions  // signed-in users; nil: none
 	Origins  []string            // URLs under which pages of this installation are served, the base URL first
 	Rate     admission.RateLimit // nil: requests are not counted
@@ -174,7 +169,7 @@ func New(o Options) (http.Handler, error) {
 	exec.Use(limits.Shape{})
 	exec.Use(extension.FixedComplexityLimit(limits.Complexity))
 	exec.Use(extension.Introspection{})
-	door, err := admission.New(o.Auth, o.People, o.Origins...)
+	door, err := admission.New(o.Auth, o.People, o.Proxies, o.Origins...)
 	if err != nil {
 		return nil, fmt.Errorf("graph: %w", err)
 	}

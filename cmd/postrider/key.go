@@ -40,12 +40,13 @@ type keyCreateCommand struct {
 	Name      string     `help:"Name that identifies the key." placeholder:"NAME" required:""`
 	Scope     string     `default:"full" enum:"full,sending,read" help:"full, sending or read."`
 	DomainID  []string   `help:"Domains that the key may send from (default: all)." name:"domain-id" placeholder:"dom_…"`
+	AllowedIP []string   `help:"Networks or addresses that the key can be used from (default: all)." name:"allowed-ip" placeholder:"CIDR"`
 	ExpiresAt *time.Time `help:"Expiry, such as 2027-01-31T00:00:00Z (default: never)." name:"expires-at" placeholder:"TIME"`
 }
 
 func (c *keyCreateCommand) newKey() accounts.NewKey {
 	return accounts.NewKey{AccountID: c.Account, Name: c.Name, Scope: rights.Scope(c.Scope), DomainIDs: c.DomainID,
-		ExpiresAt: c.ExpiresAt}
+		AllowedIPs: c.AllowedIP, ExpiresAt: c.ExpiresAt}
 }
 
 func (c *keyCreateCommand) Run(s *session) error {

@@ -1,13 +1,20 @@
 package main
 
 import (
+	"encoding/pem"
 	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
+	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
@@ -63,13 +70,44 @@ func TestNewServicePrintsOneSetupLink(t *testing.T) {
 func TestPrintedCommandsWorkInProduction(t *testing.T) {
 	expect.SkipWhenQuick(t, "make ui-test")
 	t.Parallel()
+	link := startProduction(t, nil)
+	t.Log(harness.Script(t, "commands.mjs", "SETUP="+link, "LINK="+link))
+}
+
+// In a real browser, in production: open, send, see it delivered, add a domain, receive a webhook. FILM is a folder for
+// the frames.
+func TestTheFirstTwoMinutesInProduction(t *testing.T) {
+	expect.SkipWhenQuick(t, "make ui-test")
+	t.Parallel()
+	zone, mx := dnsxtest.New(t), smtptest.New(t, smtptest.Config{})
+	zone.Add(t, "example.com. 60 IN MX 10 mx.example.com.", "mx.example.com. 60 IN A "+mx.Host())
+	var hooks atomic.Int32
+	app := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { hooks.Add(1) }))
+	t.Cleanup(app.Close)
+	authority := filepath.Join(t.TempDir(), "authority.pem")
+	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: app.Certificate().Raw})
+	if err := os.WriteFile(authority, certificate, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	link := startProduction(t, []string{"SSL_CERT_FILE=" + authority}, "--dns="+zone.Addr(),
+		"--mx-port="+strconv.Itoa(mx.Port()), "--mx-allow=127.0.0.0/8", "--webhook-allow=127.0.0.0/8")
+	harness.Script(t, "film.mjs", "SETUP="+link, "LINK="+link, "ZONE="+harness.ServeZone(t, zone), "HOOK="+app.URL)
+	if messages := mx.Messages(); len(messages) != 1 || hooks.Load() != 1 {
+		t.Errorf("the recipient's server accepted %d messages and the app received %d events, want 1 of each",
+			len(messages), hooks.Load())
+	}
+}
+
+// startProduction starts a new installation in production mode and returns its setup link.
+func startProduction(t *testing.T, environment []string, args ...string) string {
+	t.Helper()
 	at := "localhost:" + strconv.Itoa(freePort(t))
-	p := startProcessIn(t, []string{"POSTRIDER_MASTER_KEY=" + strings.Repeat("QUFB", 10) + "QUE="}, "serve",
-		"--data-dir", t.TempDir(), "--http-addr="+at, "--base-url=http://"+at, "--hostname=postrider.test",
-		"--sandbox-domain=sandbox.postrider.test", "--return-path-host=rp.postrider.test",
-		"--spf-include=spf.postrider.test", "--smtp-host=smtp.postrider.test", "--modules=-relay,-inbound")
+	p := startProcessIn(t, append(environment, "POSTRIDER_MASTER_KEY="+strings.Repeat("QUFB", 10)+"QUE="),
+		append([]string{"serve", "--data-dir", t.TempDir(), "--http-addr=" + at, "--base-url=http://" + at,
+			"--hostname=postrider.test", "--sandbox-domain=sandbox.postrider.test",
+			"--return-path-host=rp.postrider.test", "--spf-include=spf.postrider.test",
+			"--smtp-host=smtp.postrider.test", "--modules=-relay,-inbound"}, args...)...)
 	expect.Eventually(t, "the service to print a setup link",
 		func() bool { return setUpLink.MatchString(p.log.String()) })
-	link := setUpLink.FindString(p.log.String())
-	t.Log(harness.Script(t, "commands.mjs", "SETUP="+link, "LINK="+link))
+	return setUpLink.FindString(p.log.String())
 }

@@ -26,10 +26,14 @@ const (
 	FieldScope = "scope"
 	// FieldDomainIds holds the string denoting the domain_ids field in the database.
 	FieldDomainIds = "domain_ids"
+	// FieldAllowedIps holds the string denoting the allowed_ips field in the database.
+	FieldAllowedIps = "allowed_ips"
 	// FieldExpiresAt holds the string denoting the expires_at field in the database.
 	FieldExpiresAt = "expires_at"
 	// FieldLastUsedAt holds the string denoting the last_used_at field in the database.
 	FieldLastUsedAt = "last_used_at"
+	// FieldLastUsedIP holds the string denoting the last_used_ip field in the database.
+	FieldLastUsedIP = "last_used_ip"
 	// FieldRevokedAt holds the string denoting the revoked_at field in the database.
 	FieldRevokedAt = "revoked_at"
 	// FieldCreatedBy holds the string denoting the created_by field in the database.
@@ -58,8 +62,10 @@ var Columns = []string{
 	FieldHash,
 	FieldScope,
 	FieldDomainIds,
+	FieldAllowedIps,
 	FieldExpiresAt,
 	FieldLastUsedAt,
+	FieldLastUsedIP,
 	FieldRevokedAt,
 	FieldCreatedBy,
 	FieldCreatedAt,

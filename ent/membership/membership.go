@@ -21,6 +21,8 @@ const (
 	FieldUserID = "user_id"
 	// FieldRole holds the string denoting the role field in the database.
 	FieldRole = "role"
+	// FieldMutedAlerts holds the string denoting the muted_alerts field in the database.
+	FieldMutedAlerts = "muted_alerts"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
 	FieldCreatedAt = "created_at"
 	// EdgeAccount holds the string denoting the account edge name in mutations.
@@ -51,6 +53,7 @@ var Columns = []string{
 	FieldAccountID,
 	FieldUserID,
 	FieldRole,
+	FieldMutedAlerts,
 	FieldCreatedAt,
 }
 

@@ -17,8 +17,10 @@ var (
 		{Name: "hash", Type: field.TypeBytes},
 		{Name: "scope", Type: field.TypeEnum, Enums: []string{"full", "sending", "read"}, Default: "full"},
 		{Name: "domain_ids", Type: field.TypeJSON, Nullable: true},
+		{Name: "allowed_ips", Type: field.TypeJSON, Nullable: true},
 		{Name: "expires_at", Type: field.TypeTime, Nullable: true},
 		{Name: "last_used_at", Type: field.TypeTime, Nullable: true},
+		{Name: "last_used_ip", Type: field.TypeString, Nullable: true},
 		{Name: "revoked_at", Type: field.TypeTime, Nullable: true},
 		{Name: "created_by", Type: field.TypeString, Nullable: true, Collation: "C"},
 		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
@@ -32,7 +34,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "api_keys_accounts_api_keys",
-				Columns:    []*schema.Column{APIKeysColumns[11]},
+				Columns:    []*schema.Column{APIKeysColumns[13]},
 				RefColumns: []*schema.Column{AccountsColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -46,7 +48,7 @@ var (
 			{
 				Name:    "apikey_account_id_id",
 				Unique:  false,
-				Columns: []*schema.Column{APIKeysColumns[11], APIKeysColumns[0]},
+				Columns: []*schema.Column{APIKeysColumns[13], APIKeysColumns[0]},
 			},
 		},
 	}
@@ -1344,6 +1346,27 @@ var (
 		Columns:    EventExportsColumns,
 		PrimaryKey: []*schema.Column{EventExportsColumns[0]},
 	}
+	// ExceededRatesColumns holds the columns for the "exceeded_rates" table.
+	ExceededRatesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "rate", Type: field.TypeString},
+		{Name: "limit_ppm", Type: field.TypeInt},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+	}
+	// ExceededRatesTable holds the schema information for the "exceeded_rates" table.
+	ExceededRatesTable = &schema.Table{
+		Name:       "exceeded_rates",
+		Columns:    ExceededRatesColumns,
+		PrimaryKey: []*schema.Column{ExceededRatesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "exceededrate_account_id_rate_limit_ppm",
+				Unique:  true,
+				Columns: []*schema.Column{ExceededRatesColumns[1], ExceededRatesColumns[2], ExceededRatesColumns[3]},
+			},
+		},
+	}
 	// FactsColumns holds the columns for the "facts" table.
 	FactsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeString, Collation: "C"},
@@ -1535,6 +1558,7 @@ var (
 	MembershipsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64, Increment: true},
 		{Name: "role", Type: field.TypeEnum, Enums: []string{"owner", "admin", "developer", "billing", "viewer"}},
+		{Name: "muted_alerts", Type: field.TypeJSON, Nullable: true},
 		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
 		{Name: "account_id", Type: field.TypeString, Collation: "C"},
 		{Name: "user_id", Type: field.TypeString, Collation: "C"},
@@ -1547,13 +1571,13 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "memberships_accounts_memberships",
-				Columns:    []*schema.Column{MembershipsColumns[3]},
+				Columns:    []*schema.Column{MembershipsColumns[4]},
 				RefColumns: []*schema.Column{AccountsColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
 			{
 				Symbol:     "memberships_users_memberships",
-				Columns:    []*schema.Column{MembershipsColumns[4]},
+				Columns:    []*schema.Column{MembershipsColumns[5]},
 				RefColumns: []*schema.Column{UsersColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -1562,12 +1586,12 @@ var (
 			{
 				Name:    "membership_account_id_user_id",
 				Unique:  true,
-				Columns: []*schema.Column{MembershipsColumns[3], MembershipsColumns[4]},
+				Columns: []*schema.Column{MembershipsColumns[4], MembershipsColumns[5]},
 			},
 			{
 				Name:    "membership_user_id",
 				Unique:  false,
-				Columns: []*schema.Column{MembershipsColumns[4]},
+				Columns: []*schema.Column{MembershipsColumns[5]},
 			},
 		},
 	}
@@ -2842,6 +2866,7 @@ var (
 		EmailsTable,
 		EngagementsTable,
 		EventExportsTable,
+		ExceededRatesTable,
 		FactsTable,
 		FlaggedLinksTable,
 		FormerMembersTable,

@@ -28,8 +28,11 @@ func (APIKey) Fields() []ent.Field {
 		field.Enum("scope").Values("full", "sending", "read").Default("full"),
 		field.JSON("domain_ids", []string{}).Optional().
 			Comment("domains that the key can use; empty: all of the account"),
+		field.JSON("allowed_ips", []string{}).Optional().
+			Comment("networks (CIDR) that the key can be used from; empty: all"),
 		field.Time("expires_at").Optional().Nillable(),
 		field.Time("last_used_at").Optional().Nillable(),
+		field.String("last_used_ip").Optional().Nillable().Comment("address of the last use"),
 		field.Time("revoked_at").Optional().Nillable(),
 		reference("created_by").optional(),
 		createdAt(),

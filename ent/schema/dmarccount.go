@@ -3,7 +3,6 @@ package schema
 
 import (
 	"entgo.io/ent"
-	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
@@ -11,11 +10,6 @@ import (
 
 // DMARCCount is one counter.
 type DMARCCount struct{ ent.Schema }
-
-// Annotations of the DMARCCount.
-func (DMARCCount) Annotations() []schema.Annotation {
-	return []schema.Annotation{Builders{}}
-}
 
 // Fields of the DMARCCount.
 func (DMARCCount) Fields() []ent.Field {

@@ -3,7 +3,6 @@ package schema
 
 import (
 	"entgo.io/ent"
-	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
@@ -11,11 +10,6 @@ import (
 
 // DMARCRefusal is one counter.
 type DMARCRefusal struct{ ent.Schema }
-
-// Annotations of the DMARCRefusal.
-func (DMARCRefusal) Annotations() []schema.Annotation {
-	return []schema.Annotation{Builders{}}
-}
 
 // Fields of the DMARCRefusal.
 func (DMARCRefusal) Fields() []ent.Field {

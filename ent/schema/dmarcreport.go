@@ -3,7 +3,6 @@ package schema
 
 import (
 	"entgo.io/ent"
-	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
@@ -11,11 +10,6 @@ import (
 
 // DMARCReport is one report. Its counts are in DMARCCount.
 type DMARCReport struct{ ent.Schema }
-
-// Annotations of the DMARCReport.
-func (DMARCReport) Annotations() []schema.Annotation {
-	return []schema.Annotation{Builders{}}
-}
 
 // Fields of the DMARCReport.
 func (DMARCReport) Fields() []ent.Field {

@@ -3,18 +3,12 @@ package schema
 
 import (
 	"entgo.io/ent"
-	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
 
 // MailSource is one server. It belongs to no account, because it contains public data only.
 type MailSource struct{ ent.Schema }
-
-// Annotations of the MailSource.
-func (MailSource) Annotations() []schema.Annotation {
-	return []schema.Annotation{Builders{}}
-}
 
 // Fields of the MailSource.
 func (MailSource) Fields() []ent.Field {

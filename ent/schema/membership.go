@@ -24,6 +24,8 @@ func (Membership) Fields() []ent.Field {
 		reference("account_id").required(),
 		reference("user_id").required(),
 		field.Enum("role").Values("owner", "admin", "developer", "billing", "viewer"),
+		field.JSON("muted_alerts", []string{}).Optional().
+			Comment("topics of alerts that the member switched off; null: none"),
 		createdAt(),
 	}
 }

@@ -63,11 +63,13 @@ type DirectiveRoot struct {
 
 type ComplexityRoot struct {
 	APIKey struct {
+		AllowedIps func(childComplexity int) int
 		CreatedAt  func(childComplexity int) int
 		DomainIds  func(childComplexity int) int
 		ExpiresAt  func(childComplexity int) int
 		ID         func(childComplexity int) int
 		LastUsedAt func(childComplexity int) int
+		LastUsedIP func(childComplexity int) int
 		Name       func(childComplexity int) int
 		Prefix     func(childComplexity int) int
 		RevokedAt  func(childComplexity int) int
@@ -1481,6 +1483,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 	_ = ec
 	switch typeName + "." + field {
 
+	case "APIKey.allowedIps":
+		if e.ComplexityRoot.APIKey.AllowedIps == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIKey.AllowedIps(childComplexity), true
 	case "APIKey.createdAt":
 		if e.ComplexityRoot.APIKey.CreatedAt == nil {
 			break
@@ -1511,6 +1519,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.APIKey.LastUsedAt(childComplexity), true
+	case "APIKey.lastUsedIp":
+		if e.ComplexityRoot.APIKey.LastUsedIP == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIKey.LastUsedIP(childComplexity), true
 	case "APIKey.name":
 		if e.ComplexityRoot.APIKey.Name == nil {
 			break
@@ -7928,10 +7942,14 @@ type APIKey implements Node {
   scope: APIKeyScope!
   "IDs of the domains that the credential can send from; empty if it can send from all."
   domainIds: [ID!]!
+  "The networks that the key can be used from, in CIDR notation; empty if it can be used from all."
+  allowedIps: [String!]!
   "When the key expires; ` + "`" + `null` + "`" + ` if it never expires."
   expiresAt: DateTime
   "When the credential was last used, accurate to one minute; ` + "`" + `null` + "`" + ` if never."
   lastUsedAt: DateTime
+  "The IP address that the key was last used from; ` + "`" + `null` + "`" + ` if it was never used or the address is unknown."
+  lastUsedIp: String
   "When the object was created."
   createdAt: DateTime!
   "When the credential was revoked; ` + "`" + `null` + "`" + ` if it is active."
@@ -11686,10 +11704,14 @@ func (ec *executionContext) childFields_APIKey(ctx context.Context, field graphq
 		return ec.fieldContext_APIKey_scope(ctx, field)
 	case "domainIds":
 		return ec.fieldContext_APIKey_domainIds(ctx, field)
+	case "allowedIps":
+		return ec.fieldContext_APIKey_allowedIps(ctx, field)
 	case "expiresAt":
 		return ec.fieldContext_APIKey_expiresAt(ctx, field)
 	case "lastUsedAt":
 		return ec.fieldContext_APIKey_lastUsedAt(ctx, field)
+	case "lastUsedIp":
+		return ec.fieldContext_APIKey_lastUsedIp(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_APIKey_createdAt(ctx, field)
 	case "revokedAt":

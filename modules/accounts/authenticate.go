@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,31 +33,52 @@ type keyHash [sha256.Size]byte
 // cachedCredential is the cached result of the lookup of a hash, including "unknown".
 type cachedCredential struct {
 	caller  Caller
-	known   bool // exists and is not revoked
+	allowed []netip.Prefix // networks that the key can be used from; empty means all
+	known   bool           // exists and is not revoked
 	expires bool
 	// on this process's monotonic clock, computed from the remaining time that the database returned
 	expiresAt time.Time
 }
 
-// Authenticate returns the caller that a secret identifies. The secret is passed without the word Bearer.
-func (s *Service) Authenticate(ctx context.Context, bearer string) (Caller, error) {
+// Authenticate returns the caller that a secret identifies. The secret is passed without the word Bearer. from is
+// the address of the client, or zero if it is unknown. Errors: Unauthorized; Forbidden with CodeAddressNotAllowed
+// for a key that cannot be used from this address; Unavailable.
+func (s *Service) Authenticate(ctx context.Context, bearer string, from netip.Addr) (Caller, error) {
 	if !isSecret(bearer) {
 		return Caller{}, fault.Unauthenticated()
 	}
-	return s.AuthenticateHash(ctx, keyHash(secret.HashToken(bearer)))
+	return s.AuthenticateHash(ctx, keyHash(secret.HashToken(bearer)), from)
 }
 
 // AuthenticateHash is Authenticate for a caller that has only the SHA-256 of a secret.
-func (s *Service) AuthenticateHash(ctx context.Context, hash [sha256.Size]byte) (Caller, error) {
+func (s *Service) AuthenticateHash(ctx context.Context, hash [sha256.Size]byte, from netip.Addr) (Caller, error) {
 	found, err := s.keys.Get(ctx, hash, s.loadCredential)
 	switch {
 	case err != nil:
 		return Caller{}, fmt.Errorf("authenticate: %w", err)
 	case !found.known, found.expires && !time.Now().Before(found.expiresAt):
 		return Caller{}, fault.Unauthenticated()
+	case !found.allowsAddress(from):
+		return Caller{}, errAddress(from)
 	}
-	s.used.Mark(found.caller.KeyID)
+	s.used.MarkFrom(found.caller.KeyID, from)
 	return found.caller, nil
+}
+
+// allowsAddress reports whether the key can be used from an address. A key that is limited to some networks
+// cannot be used from an unknown address.
+func (c cachedCredential) allowsAddress(from netip.Addr) bool {
+	from = from.Unmap().WithZone("")
+	return len(c.allowed) == 0 ||
+		slices.ContainsFunc(c.allowed, func(network netip.Prefix) bool { return network.Contains(from) })
+}
+
+func errAddress(from netip.Addr) *fault.Error {
+	if !from.IsValid() {
+		return fault.Forbiddenf(fault.CodeAddressNotAllowed,
+			"This API key is limited to some networks, and the address of this request is unknown")
+	}
+	return fault.Forbiddenf(fault.CodeAddressNotAllowed, "This API key cannot be used from %s", from)
 }
 
 // isSecret reports whether a string has the form of a secret, so that garbage costs no query.
@@ -76,7 +99,7 @@ func isSecret(s string) bool {
 // Expiry follows the database clock. From the remaining time, the cache can later detect expiry without a
 // query.
 const selectCredential = `
-SELECT k.id, k.account_id, k.scope, coalesce(k.domain_ids, '[]'::jsonb)::text, a.suspended_at IS NOT NULL,
+SELECT k.id, k.account_id, k.scope, coalesce(k.domain_ids, '[]'::jsonb)::text, coalesce(k.allowed_ips, '[]'::jsonb)::text, a.suspended_at IS NOT NULL,
        extract(epoch FROM k.expires_at - now())::float8, ` + credentials.Columns + `
   FROM api_keys k JOIN accounts a ON a.id = k.account_id ` + credentials.Joins + `
  WHERE k.hash = $1 AND k.revoked_at IS NULL`
@@ -84,12 +107,12 @@ SELECT k.id, k.account_id, k.scope, coalesce(k.domain_ids, '[]'::jsonb)::text, a
 func (s *Service) loadCredential(ctx context.Context, hash keyHash) (cachedCredential, error) {
 	askedAt := time.Now()
 	found := cachedCredential{known: true}
-	var domainIDs string
+	var domainIDs, allowedIPs string
 	var expiresIn sql.NullFloat64
 	var by credentials.Row
 	err := s.db.SQL.QueryRowContext(ctx, selectCredential, hash[:]).
 		Scan(append([]any{&found.caller.KeyID, &found.caller.AccountID,
-			&found.caller.Scope, &domainIDs, &found.caller.Suspended, &expiresIn}, by.ScanTargets()...)...)
+			&found.caller.Scope, &domainIDs, &allowedIPs, &found.caller.Suspended, &expiresIn}, by.ScanTargets()...)...)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return cachedCredential{}, nil
@@ -99,6 +122,9 @@ func (s *Service) loadCredential(ctx context.Context, hash keyHash) (cachedCrede
 	found.caller.Creator = by.Creator()
 	if err := json.Unmarshal([]byte(domainIDs), &found.caller.DomainIDs); err != nil {
 		return cachedCredential{}, fmt.Errorf("domains of key %s: %w", found.caller.KeyID, err)
+	}
+	if err := json.Unmarshal([]byte(allowedIPs), &found.allowed); err != nil {
+		return cachedCredential{}, fmt.Errorf("networks of key %s: %w", found.caller.KeyID, err)
 	}
 	if expiresIn.Valid {
 		// A key may live longer than a Duration can represent. Beyond the life of the cache entry, the exact

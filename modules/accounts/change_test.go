@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -69,7 +70,7 @@ func TestSuspensionTakesEffectImmediately(t *testing.T) {
 		if _, err := s.UpdateAccount(t.Context(), owner.ID, AccountChange{Suspended: &suspended}); err != nil {
 			t.Fatal(err)
 		}
-		if caller, err := s.Authenticate(t.Context(), token); err != nil || caller.Suspended != suspended {
+		if caller, err := s.Authenticate(t.Context(), token, netip.Addr{}); err != nil || caller.Suspended != suspended {
 			t.Errorf("the key authenticates as %+v, %v, want suspended %t", caller, err, suspended)
 		}
 	}

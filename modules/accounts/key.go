@@ -2,7 +2,10 @@ package accounts
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/netip"
+	"strings"
 	"time"
 
 	entsql "entgo.io/ent/dialect/sql"
@@ -10,6 +13,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/account"
 	"github.com/postrider/postrider/ent/apikey"
+	"github.com/postrider/postrider/modules/accounts/credentials"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/id"
@@ -17,7 +21,16 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-const maxKeyDomains = 100
+const (
+	maxKeyDomains  = 100
+	maxKeyNetworks = 50
+)
+
+// MaxOverlap is the longest time that a rotated key keeps working.
+const MaxOverlap = 30 * 24 * time.Hour
+
+// KeepKey stores a new key and its secret in the transaction that creates the key.
+type KeepKey func(ctx context.Context, tx idempotency.Execer, made *ent.APIKey, token secret.String) error
 
 // NewKey is the input of CreateKey.
 type NewKey struct {
@@ -26,6 +39,8 @@ type NewKey struct {
 	Scope     rights.Scope // empty means full
 	DomainIDs []string     // domains that the key may send from; empty means all
 	ExpiresAt *time.Time   // nil means never
+	// AllowedIPs are the networks, in CIDR notation, or single addresses that the key can be used from. Empty means all.
+	AllowedIPs []string
 	// MakerKeyID is the id of the key that makes the request, whose limits the new key cannot exceed. It is
 	// empty if the operator makes the request.
 	MakerKeyID string
@@ -34,7 +49,7 @@ type NewKey struct {
 	CreatedBy string
 	// Keep, if not nil, stores the response in the transaction that creates the key. If it fails, the key is
 	// not created, and CreateKey returns its error.
-	Keep func(ctx context.Context, tx idempotency.Execer, made *ent.APIKey, token secret.String) error
+	Keep KeepKey
 }
 
 // Validate reports every wrong field.
@@ -60,6 +75,7 @@ func (in NewKey) normalize() (NewKey, fault.Fields) {
 			wrong.Add(fmt.Sprintf("domain_ids[%d]", i), "must be the id of a domain")
 		}
 	}
+	in.AllowedIPs = checkNetworks(wrong, in.AllowedIPs)
 	if in.ExpiresAt != nil && in.ExpiresAt.Before(time.Now()) {
 		wrong.Add("expires_at", "must be in the future")
 	}
@@ -82,23 +98,32 @@ func (s *Service) CreateKey(ctx context.Context, in NewKey) (*ent.APIKey, secret
 	token, hash := secret.NewToken(KeyPrefix)
 	var made *ent.APIKey
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
-		maker, err := in.checkBounds(ctx, tx)
-		if err != nil {
-			return err
-		}
-		// a key created by a key inherits its creator, and so the creator's limits
-		if maker != nil && maker.CreatedBy != nil {
-			in.CreatedBy = *maker.CreatedBy
-		}
-		if made, err = insertKey(tx.APIKey, in, token, hash).Save(ctx); err != nil || in.Keep == nil {
-			return err
-		}
-		return in.Keep(ctx, tx, made, token)
+		var err error
+		made, err = in.insertWithinBounds(ctx, tx, token, hash)
+		return err
 	})
 	if err != nil {
 		return nil, secret.String{}, fmt.Errorf("create key: %w", err)
 	}
 	return made.Unwrap(), token, nil
+}
+
+// insertWithinBounds inserts the key, if the key that makes the request may create it, and stores the response.
+func (in NewKey) insertWithinBounds(ctx context.Context, tx *ent.Tx, token secret.String,
+	hash []byte) (*ent.APIKey, error) {
+	maker, err := in.checkBounds(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	// a key created by a key inherits its creator, and so the creator's limits
+	if maker != nil && maker.CreatedBy != nil {
+		in.CreatedBy = *maker.CreatedBy
+	}
+	made, err := insertKey(tx.APIKey, in, token, hash).Save(ctx)
+	if err != nil || in.Keep == nil {
+		return made, err
+	}
+	return made, in.Keep(ctx, tx, made, token)
 }
 
 // EnsureKey stores a secret that already exists. It returns the account's key with this secret, or creates
@@ -142,7 +167,41 @@ func insertKey(c *ent.APIKeyClient, in NewKey, token secret.String, hash []byte)
 	}
 	return create.SetID(id.New(id.APIKey)).SetAccountID(in.AccountID).SetName(in.Name).
 		SetScope(apikey.Scope(in.Scope)).SetPrefix(token.Reveal()[:shownPrefix]).SetHash(hash).
-		SetDomainIds(in.DomainIDs).SetNillableExpiresAt(in.ExpiresAt)
+		SetDomainIds(in.DomainIDs).SetAllowedIps(in.AllowedIPs).SetNillableExpiresAt(in.ExpiresAt)
+}
+
+// checkNetworks returns networks in their canonical form.
+func checkNetworks(wrong fault.Fields, networks []string) []string {
+	if len(networks) > maxKeyNetworks {
+		wrong.Add("allowed_ips", "cannot have more than %d entries", maxKeyNetworks)
+		return nil
+	}
+	canonical := make([]string, len(networks))
+	for i, text := range networks {
+		network, err := parseNetwork(text)
+		if err != nil {
+			wrong.Add(fmt.Sprintf("allowed_ips[%d]", i), "must be an IP address or a network such as 192.0.2.0/24")
+			continue
+		}
+		canonical[i] = network.String()
+	}
+	return canonical
+}
+
+func parseNetwork(text string) (netip.Prefix, error) {
+	if !strings.Contains(text, "/") {
+		addr, err := netip.ParseAddr(text)
+		if err != nil || addr.Zone() != "" {
+			return netip.Prefix{}, errors.New("invalid address")
+		}
+		addr = addr.Unmap()
+		return netip.PrefixFrom(addr, addr.BitLen()), nil
+	}
+	network, err := netip.ParsePrefix(text)
+	if err != nil || network.Addr().Is4In6() {
+		return netip.Prefix{}, errors.New("invalid network")
+	}
+	return network.Masked(), nil
 }
 
 func (s *Service) requireAccount(ctx context.Context, accountID string) error {
@@ -174,7 +233,10 @@ func (s *Service) RevokeKey(ctx context.Context, accountID, keyID string) (*ent.
 
 // KeyChange is the input of UpdateKey.
 type KeyChange struct {
-	Name *string // nil keeps the name
+	Name       *string   // nil keeps the name
+	AllowedIPs *[]string // see NewKey; nil keeps the networks
+	// ByKeyID is the id of the key that makes the request, or empty. A key that is limited to networks cannot widen them.
+	ByKeyID string
 }
 
 // Validate reports every wrong field.
@@ -188,6 +250,9 @@ func (c KeyChange) normalize() (KeyChange, fault.Fields) {
 	if c.Name != nil {
 		c.Name = new(checkName(wrong, "name", *c.Name, true))
 	}
+	if c.AllowedIPs != nil {
+		c.AllowedIPs = new(checkNetworks(wrong, *c.AllowedIPs))
+	}
 	return c, wrong
 }
 
@@ -197,13 +262,92 @@ func (s *Service) UpdateKey(ctx context.Context, accountID, keyID string, change
 	if err := wrong.Err(); err != nil {
 		return nil, err
 	}
-	if change.Name != nil {
-		if err := s.db.Ent.APIKey.Update().Where(apikey.ID(keyID), apikey.AccountID(accountID)).SetName(*change.Name).
-			Exec(ctx); err != nil {
-			return nil, fmt.Errorf("rename key: %w", err)
+	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
+		update := tx.APIKey.Update().Where(apikey.ID(keyID), apikey.AccountID(accountID)).SetNillableName(change.Name)
+		if change.AllowedIPs != nil {
+			maker, _, err := credentials.FindBounds(ctx, tx, accountID, change.ByKeyID, nil)
+			if err != nil {
+				return err
+			}
+			if err := boundsOf(maker).checkNetworks(*change.AllowedIPs).Err(); err != nil {
+				return err
+			}
+			update.SetAllowedIps(*change.AllowedIPs)
 		}
+		return update.Exec(ctx)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("update key: %w", err)
 	}
-	return s.Key(ctx, accountID, keyID)
+	found, err := s.Key(ctx, accountID, keyID)
+	if err == nil {
+		s.keys.Invalidate(keyHash(found.Hash))
+	}
+	return found, err
+}
+
+// Rotation is the input of RotateKey.
+type Rotation struct {
+	AccountID, KeyID string
+	Overlap          time.Duration // how long the old secret keeps working; 0 to MaxOverlap
+	// MakerKeyID, CreatedBy and Keep are as in NewKey.
+	MakerKeyID, CreatedBy string
+	Keep                  KeepKey
+}
+
+// RotateKey creates a key with the name, scope, domains, networks and expiry of another one, which expires after the
+// overlap. Errors: NotFound; Conflict for a key that is revoked or has expired.
+func (s *Service) RotateKey(ctx context.Context, r Rotation) (*ent.APIKey, secret.String, error) {
+	if r.Overlap < 0 || r.Overlap > MaxOverlap {
+		return nil, secret.String{}, fault.InvalidField("overlap_seconds", "must be between 0 and %d",
+			int(MaxOverlap.Seconds()))
+	}
+	token, hash := secret.NewToken(KeyPrefix)
+	var old, made *ent.APIKey
+	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
+		var err error
+		if old, err = lockRotatable(ctx, tx, r); err != nil {
+			return err
+		}
+		in := NewKey{AccountID: r.AccountID, Name: old.Name, Scope: rights.Scope(old.Scope), DomainIDs: old.DomainIds,
+			AllowedIPs: old.AllowedIps, ExpiresAt: old.ExpiresAt, MakerKeyID: r.MakerKeyID, CreatedBy: r.CreatedBy,
+			Keep: r.Keep}
+		// before the old key expires, which may be the one that makes the request
+		if made, err = in.insertWithinBounds(ctx, tx, token, hash); err != nil {
+			return err
+		}
+		return expireAfter(ctx, tx, old, r.Overlap)
+	})
+	if err != nil {
+		return nil, secret.String{}, fmt.Errorf("rotate key: %w", err)
+	}
+	s.keys.Invalidate(keyHash(old.Hash))
+	return made.Unwrap(), token, nil
+}
+
+// lockRotatable locks the key to rotate and returns it.
+func lockRotatable(ctx context.Context, tx *ent.Tx, r Rotation) (*ent.APIKey, error) {
+	old, err := tx.APIKey.Query().Where(apikey.ID(r.KeyID), apikey.AccountID(r.AccountID)).ForUpdate().Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return nil, fault.NoSuch("API key", r.KeyID)
+	case err != nil:
+		return nil, err
+	case old.RevokedAt != nil:
+		return nil, fault.Conflictf(fault.CodeConflict, "This API key is revoked. Create another key")
+	case old.ExpiresAt != nil && !old.ExpiresAt.After(time.Now()):
+		return nil, fault.Conflictf(fault.CodeConflict, "This API key has expired. Create another key")
+	}
+	return old, nil
+}
+
+// expireAfter lets a key expire after the overlap, unless it expires earlier.
+func expireAfter(ctx context.Context, tx *ent.Tx, old *ent.APIKey, overlap time.Duration) error {
+	return tx.APIKey.Update().Where(apikey.ID(old.ID)).Modify(func(u *entsql.UpdateBuilder) {
+		u.Set(apikey.FieldExpiresAt, entsql.ExprFunc(func(b *entsql.Builder) {
+			b.WriteString("least(expires_at, now() + make_interval(secs => ").Arg(overlap.Seconds()).WriteString("))")
+		}))
+	}).Exec(ctx)
 }
 
 // Key returns one key of the account.

@@ -3,6 +3,8 @@ package accounts
 import (
 	"crypto/sha256"
 	"fmt"
+	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -47,7 +49,7 @@ func TestKeyAuthenticates(t *testing.T) {
 	}
 	want := Caller{AccountID: owner.ID, KeyID: made.ID, Scope: rights.ScopeSending, DomainIDs: []string{domainID}}
 	for range 2 { // from the database, then from the cache
-		caller, err := s.Authenticate(t.Context(), token)
+		caller, err := s.Authenticate(t.Context(), token, netip.Addr{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +82,7 @@ func TestMalformedKeysAreRejectedWithoutQuery(t *testing.T) {
 		"Bearer svc_" + strings.Repeat("a", 43),
 		"svc_" + strings.Repeat("a", 200), "svc_" + strings.Repeat("a", 42) + " ", "svc_" + strings.Repeat("a", 30) +
 			"'; DROP--", "svc_" + strings.Repeat("é", 20), "svc_\x00" + strings.Repeat("a", 42)} {
-		_, err := s.Authenticate(t.Context(), bearer)
+		_, err := s.Authenticate(t.Context(), bearer, netip.Addr{})
 		if fault.KindOf(err) != fault.Unauthorized {
 			t.Errorf("Authenticate of %q: %v, want unauthorized without a query", bearer, err)
 		}
@@ -99,7 +101,7 @@ func TestUnusableKeysAreUnauthorized(t *testing.T) {
 	unknown, _ := secret.NewToken("svc_")
 	for name, token := range map[string]string{"expired": expiredToken, "revoked": revokedToken,
 		"unknown": unknown.Reveal()} {
-		_, err := s.Authenticate(t.Context(), token)
+		_, err := s.Authenticate(t.Context(), token, netip.Addr{})
 		refused := fault.Classify(err)
 		if refused.Kind != fault.Unauthorized || refused.Message != "Unauthorized" || refused.Code != "" ||
 			refused.Details != nil {
@@ -118,7 +120,7 @@ func TestCachedKeyExpires(t *testing.T) {
 	for _, life := range []int{500, 5_000, 50_000} { // the key must be authenticated before it expires
 		made, token = addKey(t, s, NewKey{AccountID: owner.ID, ExpiresAt: &soon})
 		dbtest.Exec(t, s.db, `UPDATE api_keys SET expires_at = now() + $2 * interval '1 millisecond' WHERE id = $1`, made.ID, life)
-		if _, err = s.Authenticate(t.Context(), token); err == nil {
+		if _, err = s.Authenticate(t.Context(), token, netip.Addr{}); err == nil {
 			break
 		}
 	}
@@ -128,7 +130,7 @@ func TestCachedKeyExpires(t *testing.T) {
 	// The row now has a later expiry, so only the cached entry can expire.
 	dbtest.Exec(t, s.db, `UPDATE api_keys SET expires_at = now() + interval '1 day' WHERE id = $1`, made.ID)
 	expect.EventuallyWithin(t, 2500*time.Millisecond, "the key has expired", func() bool {
-		_, err := s.Authenticate(t.Context(), token)
+		_, err := s.Authenticate(t.Context(), token, netip.Addr{})
 		return fault.KindOf(err) == fault.Unauthorized
 	})
 }
@@ -139,7 +141,7 @@ func TestKeyOfSuspendedAccountCannotSend(t *testing.T) {
 	owner := addAccount(t, s, "ada@example.com")
 	_, token := addKey(t, s, NewKey{AccountID: owner.ID})
 	dbtest.Exec(t, s.db, `UPDATE accounts SET suspended_at = now() WHERE id = $1`, owner.ID)
-	caller, err := s.Authenticate(t.Context(), token)
+	caller, err := s.Authenticate(t.Context(), token, netip.Addr{})
 	if err != nil || !caller.Suspended {
 		t.Fatalf("a key of a suspended account authenticates as %+v, %v, want a suspended caller", caller, err)
 	}
@@ -167,7 +169,7 @@ func TestRevocationReachesEveryProcess(t *testing.T) {
 	for tries := 0; took > 2*time.Second && tries < 5; tries++ { // long enough for a busy machine
 		made, token := addKey(t, here, NewKey{AccountID: owner.ID})
 		for _, s := range []*Service{here, there} {
-			if _, err := s.Authenticate(t.Context(), token); err != nil {
+			if _, err := s.Authenticate(t.Context(), token, netip.Addr{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -175,11 +177,11 @@ func TestRevocationReachesEveryProcess(t *testing.T) {
 		if err != nil || revoked.RevokedAt == nil {
 			t.Fatal(revoked, err)
 		}
-		_, err = here.Authenticate(t.Context(), token)
+		_, err = here.Authenticate(t.Context(), token, netip.Addr{})
 		wantKind(t, err, fault.Unauthorized) // immediately in this process
 		begin := time.Now()
 		expect.Eventually(t, "the other process rejects the key", func() bool {
-			_, err := there.Authenticate(t.Context(), token)
+			_, err := there.Authenticate(t.Context(), token, netip.Addr{})
 			return fault.KindOf(err) == fault.Unauthorized
 		})
 		took = time.Since(begin)
@@ -198,7 +200,7 @@ func TestUnknownKeyIsCachedUntilItIsCreated(t *testing.T) {
 	s := newService(t)
 	owner := addAccount(t, s, "ada@example.com")
 	token, _ := secret.NewToken("svc_")
-	_, err := s.Authenticate(t.Context(), token.Reveal())
+	_, err := s.Authenticate(t.Context(), token.Reveal(), netip.Addr{})
 	wantKind(t, err, fault.Unauthorized)
 	if _, cached := s.keys.GetIfPresent(keyHash(secret.HashToken(token.Reveal()))); !cached {
 		t.Error("an unknown key is looked up each time")
@@ -211,7 +213,7 @@ func TestUnknownKeyIsCachedUntilItIsCreated(t *testing.T) {
 	if err != nil || second.ID != first.ID {
 		t.Errorf("EnsureKey at the second start returned %v, %v, want %s", second, err, first.ID)
 	}
-	caller, err := s.Authenticate(t.Context(), token.Reveal())
+	caller, err := s.Authenticate(t.Context(), token.Reveal(), netip.Addr{})
 	if err != nil || caller.KeyID != first.ID {
 		t.Errorf("after EnsureKey the token authenticates as %+v, %v, want the key %s", caller, err, first.ID)
 	}
@@ -229,7 +231,7 @@ func TestConcurrentLookupsShareOneQuery(t *testing.T) {
 	var all sync.WaitGroup
 	for range 64 {
 		all.Go(func() {
-			if _, err := s.Authenticate(t.Context(), token); err != nil {
+			if _, err := s.Authenticate(t.Context(), token, netip.Addr{}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -247,12 +249,12 @@ func TestUnavailableDatabaseIsNotUnauthorized(t *testing.T) {
 	_, token := addKey(t, s, NewKey{AccountID: addAccount(t, s, "ada@example.com").ID})
 	server.Stop()
 	for range 3 {
-		_, err := s.Authenticate(t.Context(), token)
+		_, err := s.Authenticate(t.Context(), token, netip.Addr{})
 		wantKind(t, err, fault.Unavailable)
 	}
 	server.Start()
 	expect.EventuallyWithin(t, 20*time.Second, "the key works again", func() bool {
-		_, err := s.Authenticate(t.Context(), token)
+		_, err := s.Authenticate(t.Context(), token, netip.Addr{})
 		return err == nil
 	})
 }
@@ -263,7 +265,7 @@ func TestLastUseIsWrittenAtStop(t *testing.T) {
 	owner := addAccount(t, s, "ada@example.com")
 	used, token := addKey(t, s, NewKey{AccountID: owner.ID})
 	idle, _ := addKey(t, s, NewKey{AccountID: owner.ID})
-	if _, err := s.Authenticate(t.Context(), token); err != nil {
+	if _, err := s.Authenticate(t.Context(), token, netip.Addr{}); err != nil {
 		t.Fatal(err)
 	}
 	if before := lastUsed(t, s, owner.ID, used.ID); before != nil {
@@ -285,14 +287,14 @@ func TestLastUseIsWrittenPeriodicallyAndNeverGoesBack(t *testing.T) {
 	s := start(t, dbtest.New(t), Config{LastUsedEvery: 10 * time.Millisecond})
 	owner := addAccount(t, s, "ada@example.com")
 	made, token := addKey(t, s, NewKey{AccountID: owner.ID})
-	if _, err := s.Authenticate(t.Context(), token); err != nil {
+	if _, err := s.Authenticate(t.Context(), token, netip.Addr{}); err != nil {
 		t.Fatal(err)
 	}
 	expect.EventuallyWithin(t, 5*time.Second, "the use is written",
 		func() bool { return lastUsed(t, s, owner.ID, made.ID) != nil })
 	dbtest.Exec(t, s.db, `UPDATE api_keys SET last_used_at = now() + interval '1 hour' WHERE id = $1`, made.ID) // another process wrote a later use
 	later := *lastUsed(t, s, owner.ID, made.ID)
-	if _, err := s.Authenticate(t.Context(), token); err != nil {
+	if _, err := s.Authenticate(t.Context(), token, netip.Addr{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Stop(t.Context()); err != nil {
@@ -372,7 +374,7 @@ func TestKeysAreRenamed(t *testing.T) {
 	if same, err := s.UpdateKey(t.Context(), ada.ID, made.ID, KeyChange{}); err != nil || same.Name != "shop" {
 		t.Errorf("after a change without a name the key is %+v, %v, want the name shop", same, err)
 	}
-	if _, err := s.Authenticate(t.Context(), token); err != nil {
+	if _, err := s.Authenticate(t.Context(), token, netip.Addr{}); err != nil {
 		t.Errorf("the renamed key is refused: %v", err)
 	}
 	_, err := s.UpdateKey(t.Context(), eve.ID, made.ID, KeyChange{Name: new("eve's")})
@@ -441,8 +443,123 @@ func BenchmarkAuthenticateCached(b *testing.B) {
 	_, token := addKey(b, s, NewKey{AccountID: addAccount(b, s, "ada@example.com").ID})
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := s.Authenticate(b.Context(), token); err != nil {
+		if _, err := s.Authenticate(b.Context(), token, netip.Addr{}); err != nil {
 			b.Fatal(err)
 		}
 	}
+}
+
+// A key that is limited to networks works only from their addresses, and its last address is recorded.
+func TestKeyIsLimitedToNetworks(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	owner := addAccount(t, s, "ada@example.com")
+	made, token := addKey(t, s, NewKey{AccountID: owner.ID, AllowedIPs: []string{"192.0.2.77/24", "2001:db8::/32", "198.51.100.7"}})
+	if diff := cmp.Diff([]string{"192.0.2.0/24", "2001:db8::/32", "198.51.100.7/32"}, made.AllowedIps); diff != "" {
+		t.Errorf("networks (-want +got):\n%s", diff)
+	}
+	for addr, allowed := range map[string]bool{"192.0.2.1": true, "::ffff:192.0.2.1": true, "2001:db8::1": true,
+		"198.51.100.7": true, "198.51.100.8": false, "192.0.3.1": false, "2001:db9::1": false, "127.0.0.1": false} {
+		_, err := s.Authenticate(t.Context(), token, netip.MustParseAddr(addr))
+		if allowed && err != nil || !allowed && fault.Classify(err).Code != fault.CodeAddressNotAllowed {
+			t.Errorf("from %s: error %v, want allowed %t", addr, err, allowed)
+		}
+	}
+	if _, err := s.Authenticate(t.Context(), token, netip.Addr{}); fault.Classify(err).Code != fault.CodeAddressNotAllowed {
+		t.Errorf("from an unknown address: error %v, want %s", err, fault.CodeAddressNotAllowed)
+	}
+	if _, err := s.Authenticate(t.Context(), token, netip.MustParseAddr("::ffff:192.0.2.9")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.used.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	found, err := s.Key(t.Context(), owner.ID, made.ID)
+	if err != nil || found.LastUsedIP == nil || *found.LastUsedIP != "192.0.2.9" {
+		t.Errorf("the key was last used from %v, error %v, want 192.0.2.9", found.LastUsedIP, err)
+	}
+
+	// a key cannot widen its own networks, nor create a key with wider ones
+	widen := KeyChange{AllowedIPs: new([]string{"0.0.0.0/0"}), ByKeyID: made.ID}
+	if _, err := s.UpdateKey(t.Context(), owner.ID, made.ID, widen); fault.Classify(err).Fields["allowed_ips[0]"] == "" {
+		t.Errorf("a key widened its networks: error %v", err)
+	}
+	if _, _, err := s.CreateKey(t.Context(), NewKey{AccountID: owner.ID, Name: "wider", MakerKeyID: made.ID}); fault.
+		Classify(err).Fields["allowed_ips"] == "" {
+		t.Errorf("a limited key created an unlimited one: error %v", err)
+	}
+	narrow := KeyChange{AllowedIPs: new([]string{"192.0.2.128/25"}), ByKeyID: made.ID}
+	if _, err := s.UpdateKey(t.Context(), owner.ID, made.ID, narrow); err != nil {
+		t.Errorf("a key could not narrow its networks: %v", err)
+	}
+	if _, err := s.Authenticate(t.Context(), token, netip.MustParseAddr("192.0.2.1")); fault.Classify(err).
+		Code != fault.CodeAddressNotAllowed {
+		t.Errorf("after the networks were narrowed: error %v, want %s", err, fault.CodeAddressNotAllowed)
+	}
+}
+
+func TestInvalidNetworksAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "192.0.2", "192.0.2.0/33", "192.0.2.0/-1", "fe80::1%eth0", "example.com", "192.0.2.1 ",
+		"::ffff:192.0.2.0/120", "192.0.2.1/24/8"} {
+		err := NewKey{AccountID: "acc_1", Name: "server", AllowedIPs: []string{text}}.Validate()
+		if fault.Classify(err).Fields["allowed_ips[0]"] == "" {
+			t.Errorf("the network %q got the error %v, want one for allowed_ips[0]", text, err)
+		}
+	}
+	many := NewKey{AccountID: "acc_1", Name: "server", AllowedIPs: slices.Repeat([]string{"192.0.2.1"}, maxKeyNetworks+1)}
+	if fault.Classify(many.Validate()).Fields["allowed_ips"] == "" {
+		t.Error("too many networks were accepted")
+	}
+}
+
+// A rotated key keeps its rights under a new secret, and the old secret works until the overlap ends.
+func TestRotatedKeyOverlaps(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	owner := addAccount(t, s, "ada@example.com")
+	domainID := addDomain(t, s, owner.ID)
+	old, oldToken := addKey(t, s, NewKey{AccountID: owner.ID, Name: "shop", Scope: rights.ScopeFull,
+		DomainIDs: []string{domainID}, AllowedIPs: []string{"192.0.2.0/24"}})
+	from := netip.MustParseAddr("192.0.2.1")
+	rotate := func(keyID, maker string, overlap time.Duration) (*ent.APIKey, string, error) {
+		made, token, err := s.RotateKey(t.Context(), Rotation{AccountID: owner.ID, KeyID: keyID, MakerKeyID: maker,
+			Overlap: overlap})
+		return made, token.Reveal(), err
+	}
+	made, token, err := rotate(old.ID, old.ID, time.Hour) // the key makes the request
+	if err != nil {
+		t.Fatal(err)
+	}
+	if made.ID == old.ID || made.Name != "shop" || made.Scope != old.Scope || made.ExpiresAt != nil ||
+		!slices.Equal(made.DomainIds, old.DomainIds) || !slices.Equal(made.AllowedIps, old.AllowedIps) {
+		t.Errorf("the new key is %+v, want the rights of %+v", made, old)
+	}
+	for _, secret := range []string{oldToken, token} {
+		if _, err := s.Authenticate(t.Context(), secret, from); err != nil {
+			t.Errorf("during the overlap: %v", err)
+		}
+	}
+	kept, err := s.Key(t.Context(), owner.ID, old.ID)
+	if err != nil || kept.ExpiresAt == nil || time.Until(*kept.ExpiresAt) > time.Hour+time.Minute {
+		t.Errorf("the old key expires at %v, error %v, want in an hour", kept.ExpiresAt, err)
+	}
+	if _, _, err := rotate(old.ID, "", MaxOverlap); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := s.Key(t.Context(), owner.ID, old.ID); err != nil || !again.ExpiresAt.Equal(*kept.ExpiresAt) {
+		t.Errorf("a second rotation moved the expiry to %v, want %v", again.ExpiresAt, kept.ExpiresAt)
+	}
+	if _, _, err := rotate(made.ID, "", 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Authenticate(t.Context(), token, from); fault.KindOf(err) != fault.Unauthorized {
+		t.Errorf("without an overlap, the old secret got the error %v, want unauthorized", err)
+	}
+	_, _, err = rotate(made.ID, "", 0)
+	wantKind(t, err, fault.Conflict)
+	_, _, err = rotate("key_00000000000000000000000000", "", 0)
+	wantKind(t, err, fault.NotFound)
+	_, _, err = rotate(old.ID, "", MaxOverlap+time.Second)
+	wantKind(t, err, fault.Invalid)
 }

@@ -54,7 +54,7 @@ func New(p Params) (*Service, error) {
 	accounts := cache.New(cache.Config[string, Account]{Max: config.CacheSize, TTL: config.CacheTTL,
 		LoadTimeout: lookupTimeout})
 	return &Service{config: config, db: p.DB, facts: bus.NewLog(p.DB),
-		used:    credentials.NewRecorder(p.DB.SQL, "api_keys"),
+		used:    credentials.NewAddressRecorder(p.DB.SQL, "api_keys"),
 		cursors: p.Cursors, keys: keys, accounts: accounts,
 		tasks: worker.NewTasks(p.Logger, p.Workers)}, nil
 }

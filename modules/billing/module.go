@@ -9,11 +9,13 @@ import (
 	"github.com/postrider/postrider/runtime/base/worker"
 	"github.com/postrider/postrider/runtime/ops/module"
 	"github.com/postrider/postrider/runtime/storage/clockstep"
+	"github.com/postrider/postrider/runtime/work/bus"
 )
 
 // Module provides *Service, which syncs with the payment provider in the background while billing is enabled.
 var Module = fx.Module("billing",
 	fx.Provide(ConfigOf, New),
+	fx.Provide(fx.Private, func(b *bus.Bus) Publisher { return b }),
 	module.ProvideRepair(func() clockstep.Repair {
 		return clockstep.Repair{What: "customers and usage reports", Columns: []clockstep.TimeColumn{
 			{Table: "billing_customers", Name: "sync_due_at"},
@@ -32,9 +34,7 @@ var Module = fx.Module("billing",
 // Start starts notifying users about their limits and, while billing is enabled, syncing customers and
 // reporting usage.
 func (s *Service) Start(context.Context) error {
-	if s.tell != nil {
-		s.tasks.Start(worker.Every("mails about plans and payments", notifyEvery, s.tell.Run))
-	}
+	s.tasks.Start(s.reminders...)
 	if !s.config.isEnabled() {
 		return nil
 	}
@@ -47,7 +47,7 @@ func (s *Service) Start(context.Context) error {
 	return nil
 }
 
-// notifyEvery is the maximum delay of an email about a limit.
+// notifyEvery is the maximum delay of an email and an event about a limit.
 const notifyEvery = 5 * time.Minute
 
 // Stop stops the tasks.

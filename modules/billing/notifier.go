@@ -30,10 +30,9 @@ type Notifier struct {
 // NewNotifier returns a new Notifier.
 func NewNotifier(d *db.DB, m Mailer, baseURL string) *Notifier { return &Notifier{d, m, baseURL} }
 
-// dueNoticesSQL selects the notices that are due. The emails of a month are the larger of two counts: those
-// counted toward a cap, and those sent. A failed payment causes a notice on the same day, after three days
-// and after seven; a change of plan causes one within a day.
-const dueNoticesSQL = `
+// usedSQL selects the emails of accounts in the current month, and the thresholds of usage that they reached. The
+// emails of a month are the larger of two counts: those counted toward a cap, and those sent.
+const usedSQL = `
 WITH month AS (SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM') AS name, date_trunc('month', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' AS start),
 used AS (
 	SELECT a.id, m.name, least(p.monthly_emails, a.monthly_limit) AS cap, p.included_emails AS included,
@@ -41,20 +40,27 @@ used AS (
 			coalesce((SELECT sum(emails) FROM usage_hours h WHERE h.account_id = a.id AND h.hour >= m.start), 0)) AS emails
 	  FROM accounts a JOIN plans p ON p.id = a.plan_id CROSS JOIN month m
 	 WHERE NOT a.system AND NOT a.unmetered AND (p.monthly_emails IS NOT NULL OR a.monthly_limit IS NOT NULL OR p.included_emails IS NOT NULL)
-), told AS (
-	SELECT id AS account_id, CASE WHEN emails >= cap THEN 'limit_reached' ELSE 'limit_near' END AS kind, name AS period, cap AS number FROM used WHERE emails >= cap * 0.8
+), reached AS (
+	SELECT id AS account_id, CASE WHEN emails >= cap THEN 'limit_reached' ELSE 'limit_near' END AS kind, name AS period, cap AS number, emails FROM used WHERE emails >= cap * 0.8
 	UNION ALL
-	SELECT id, CASE WHEN emails >= included THEN 'included_reached' ELSE 'included_near' END, name, included FROM used WHERE included > 0 AND emails >= included * 0.8
+	SELECT id, CASE WHEN emails >= included THEN 'included_reached' ELSE 'included_near' END, name, included, emails FROM used WHERE included > 0 AND emails >= included * 0.8
+)`
+
+// dueNoticesSQL selects the notices that are due. A failed payment causes a notice on the same day, after three
+// days and after seven; a change of plan causes one within a day. Members can switch off those about usage.
+const dueNoticesSQL = usedSQL + `, told AS (
+	SELECT account_id, kind, period, number, true AS usage FROM reached
 	UNION ALL
-	SELECT id, 'payment_failed', to_char(payment_due_at, 'YYYY-MM-DD') || ' ' || d.days, d.days FROM accounts, LATERAL (
+	SELECT id, 'payment_failed', to_char(payment_due_at, 'YYYY-MM-DD') || ' ' || d.days AS period, d.days, false FROM accounts, LATERAL (
 		SELECT max(days) AS days FROM (VALUES (0), (3), (7)) v (days) WHERE payment_due_at + v.days * interval '1 day' <= now()) d WHERE payment_due_at IS NOT NULL
 	UNION ALL
-	SELECT account_id, 'plan_changed', id, 0 FROM audit_entries WHERE action = 'billing.synced' AND changes ? 'plan' AND created_at > now() - interval '1 day'
+	SELECT account_id, 'plan_changed', id, 0, false FROM audit_entries WHERE action = 'billing.synced' AND changes ? 'plan' AND created_at > now() - interval '1 day'
 )
 SELECT t.account_id, t.kind, t.period || ' ' || u.id, t.number, a.name, p.name, u.email, u.name
   FROM told t JOIN accounts a ON a.id = t.account_id JOIN plans p ON p.id = a.plan_id
   JOIN memberships s ON s.account_id = t.account_id AND s.role IN ('owner', 'billing') JOIN users u ON u.id = s.user_id AND u.disabled_at IS NULL
- WHERE NOT EXISTS (SELECT FROM billing_notices n WHERE n.account_id = t.account_id AND n.kind = t.kind AND n.period = t.period || ' ' || u.id)
+ WHERE NOT (t.usage AND coalesce(s.muted_alerts ? 'usage', false))
+   AND NOT EXISTS (SELECT FROM billing_notices n WHERE n.account_id = t.account_id AND n.kind = t.kind AND n.period = t.period || ' ' || u.id)
  ORDER BY t.account_id, t.kind LIMIT $1`
 
 const noteSQL = `INSERT INTO billing_notices (account_id, kind, period) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`

@@ -32,6 +32,7 @@ type Params struct {
 	Plans    *plans.Service
 	Cursors  *page.Codec
 	Logger   *slog.Logger
+	Bus      Publisher             `optional:"true"` // nil disables events
 	Notices  *notices.Service      `optional:"true"` // nil disables mail
 	Workers  *worker.Metrics       `optional:"true"`
 	Registry prometheus.Registerer `optional:"true"`
@@ -48,7 +49,7 @@ type Service struct {
 	cursors   *page.Codec
 	stripe    *provider.Client // nil if billing is disabled
 	customers *customers
-	tell      *Notifier // nil disables mail
+	reminders []worker.Task // mail and events about plans and usage
 	tasks     *worker.Tasks
 }
 
@@ -68,8 +69,13 @@ func New(p Params) (*Service, error) {
 	s.offers = &offers{config: s.config, accounts: p.Accounts, plans: p.Plans, catalog: prices, log: p.Logger}
 	s.customers = &customers{config: s.config, db: p.DB, accounts: p.Accounts, plans: p.Plans, stripe: s.stripe,
 		catalog: prices, log: p.Logger}
+	if p.Bus != nil {
+		usage := &usageEvents{p.DB, p.Bus}
+		s.reminders = append(s.reminders, worker.Every("usage events", notifyEvery, usage.Run))
+	}
 	if p.Notices != nil && p.Notices.CanSend() {
-		s.tell = NewNotifier(p.DB, p.Notices, config.BaseURL)
+		notifier := NewNotifier(p.DB, p.Notices, config.BaseURL)
+		s.reminders = append(s.reminders, worker.Every("mails about plans and payments", notifyEvery, notifier.Run))
 	}
 	return s, s.events.metrics.registerMetrics(p.Registry)
 }

@@ -186,7 +186,11 @@ func (w *writer) store(ctx context.Context, arrivals []*arrival) error {
 	}
 	args := storeSQL.Args(append(published, rawRows.Rows(arrivals), contentRows.Rows(contents),
 		recordRows.Rows(records), db.Arg("move", w.moves))...)
-	stored, err := db.One(ctx, w.db.Prepared, db.Value[int], storeSQL.Text, args...)
+	var stored int
+	err = w.db.RunSized(ctx, args, func(on db.Execer) (err error) {
+		stored, err = db.One(ctx, on, db.Value[int], storeSQL.Text, args...)
+		return err
+	})
 	if err == nil && stored != len(contents) {
 		err = errors.New("the statement did not store all contents")
 	}

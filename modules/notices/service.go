@@ -83,6 +83,14 @@ const (
 	IncludedReached NoticeKind = "included_reached" // all of them are used
 	PaymentFailed   NoticeKind = "payment_failed"
 	PlanChanged     NoticeKind = "plan_changed"
+
+	EndpointFailing NoticeKind = "endpoint_failing" // a webhook endpoint was disabled after 30 failures
+	EndpointGone    NoticeKind = "endpoint_gone"    // a webhook endpoint was disabled because it responded 410
+	DomainBroken    NoticeKind = "domain_broken"    // DNS records of a verified domain are missing or wrong
+	DomainFailed    NoticeKind = "domain_failed"    // they were for 72 hours, so the domain cannot send
+	DomainLost      NoticeKind = "domain_lost"      // another account claimed the domain
+	BounceRate      NoticeKind = "bounce_rate"      // exceeds a limit
+	ComplaintRate   NoticeKind = "complaint_rate"   // exceeds a limit
 )
 
 // group is a set of notices with the same button and closing text.
@@ -92,7 +100,9 @@ const (
 	noGroup       group = iota
 	securityGroup       // changes of credentials: with time, browser, IP address and a password reset link
 	teamGroup           // changes of the user's team membership
-	billingGroup        // limits and payments
+	billingGroup        // payments and plans
+	usageGroup          // limits, for the same people; they can switch these off
+	alertGroup          // problems of a team's mail, which members can switch off
 )
 
 var groups = map[NoticeKind]group{
@@ -100,9 +110,14 @@ var groups = map[NoticeKind]group{
 	PasskeyAdded: securityGroup, PasskeyRemoved: securityGroup,
 	ProviderLinked: securityGroup, ProviderUnlinked: securityGroup, NewDevice: securityGroup,
 	RoleChanged: teamGroup, MemberRemoved: teamGroup,
-	LimitNear: billingGroup, LimitReached: billingGroup, IncludedNear: billingGroup, IncludedReached: billingGroup,
+	LimitNear: usageGroup, LimitReached: usageGroup, IncludedNear: usageGroup, IncludedReached: usageGroup,
 	PaymentFailed: billingGroup, PlanChanged: billingGroup,
+	EndpointFailing: alertGroup, EndpointGone: alertGroup, DomainBroken: alertGroup, DomainFailed: alertGroup,
+	DomainLost: alertGroup, BounceRate: alertGroup, ComplaintRate: alertGroup,
 }
+
+// profilePath is the page on which members switch alerts off.
+const profilePath = "/profile"
 
 // IsSecurity reports whether a notice is about credentials and contains a password reset link.
 func (k NoticeKind) IsSecurity() bool { return groups[k] == securityGroup }
@@ -112,7 +127,8 @@ func (k NoticeKind) IsSecurity() bool { return groups[k] == securityGroup }
 type Notice struct {
 	To   string
 	Kind NoticeKind
-	// placeholders of the kind: name, team, inviter, role, before, email, plan, number, time, browser, ip
+	// placeholders of the kind: name, team, inviter, role, before, email, plan, number, time, browser, ip, host,
+	// domain, share, limit
 	Values   map[string]string
 	Language string // defaults to the recipient's preference
 	BaseURL  string

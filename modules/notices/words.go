@@ -32,6 +32,8 @@ type words struct {
 	TeamEnd        string   `json:"team_end"`
 	BillingButton  string   `json:"billing_button"`
 	PayingEnd      string   `json:"paying_end"`
+	AlertEnd       string   `json:"alert_end"` // why the person gets an alert
+	AlertOff       string   `json:"alert_off"` // {profile}: how to switch it off
 
 	Kinds map[NoticeKind]sentences `json:"kinds"`
 }
@@ -112,6 +114,8 @@ func (n Notice) placeholderValues(w *words) map[string]string {
 		"name": shownName(n.Values["name"], ""), "team": shownName(n.Values["team"], w.ATeam),
 		"inviter": shownName(n.Values["inviter"], w.Someone), "plan": shownName(n.Values["plan"], "?"),
 		"role": n.Values["role"], "before": n.Values["before"], "number": n.Values["number"], "email": n.Values["email"],
+		"host": shownName(n.Values["host"], w.Unknown), "domain": shownName(n.Values["domain"], w.Unknown),
+		"share": n.Values["share"], "limit": n.Values["limit"], "profile": n.BaseURL + profilePath,
 		"time": n.Values["time"], "browser": or(n.Values["browser"], w.Unknown), "ip": or(n.Values["ip"], w.Unknown),
 	}
 }
@@ -136,11 +140,16 @@ func (n Notice) buildMessage(from string) (sending.Message, error) {
 		s.Button, s.End = w.SecurityButton, w.SecurityEnd
 	case group == teamGroup:
 		s.End = w.TeamEnd
-	case group == billingGroup:
+	case group == billingGroup, group == usageGroup:
 		s.End = w.PayingEnd
 		if s.Button == "" {
 			s.Button = w.BillingButton
 		}
+	case group == alertGroup:
+		s.End = w.AlertEnd
+	}
+	if group := groups[n.Kind]; group == usageGroup || group == alertGroup {
+		s.End += " " + fill(w.AlertOff, names)
 	}
 	for _, line := range lines {
 		s.Lines = append(s.Lines, fill(line, names))

@@ -58,10 +58,14 @@ func TestEveryLanguageHasEveryNotice(t *testing.T) {
 		}
 		for what, text := range map[string]string{"hello": w.Hello, "hello_name": w.HelloName, "someone": w.Someone,
 			"a_team": w.ATeam, "unknown": w.Unknown, "security_button": w.SecurityButton, "security_end": w.SecurityEnd,
-			"team_end": w.TeamEnd, "billing_button": w.BillingButton, "paying_end": w.PayingEnd} {
+			"team_end": w.TeamEnd, "billing_button": w.BillingButton, "paying_end": w.PayingEnd,
+			"alert_end": w.AlertEnd, "alert_off": w.AlertOff} {
 			if text == "" {
 				t.Errorf("%s: %s is empty", name, what)
 			}
+		}
+		if diff := cmp.Diff([]string{"{profile}"}, findPlaceholders(w.AlertOff)); diff != "" {
+			t.Errorf("%s: the sentence on how to switch alerts off has other placeholders:\n%s", name, diff)
 		}
 		if diff := cmp.Diff(findPlaceholders(english.Details...), findPlaceholders(w.Details...)); diff != "" {
 			t.Errorf("%s: the details have other placeholders:\n%s", name, diff)
@@ -82,6 +86,7 @@ func TestSanitizesNamesInNotices(t *testing.T) {
 				n := Notice{To: "bob@example.com", Kind: kind, Language: name, BaseURL: "https://mail.example.com",
 					Path: "/page", Token: secret.New("token"),
 					Values: map[string]string{"name": bad, "team": bad, "inviter": bad, "plan": bad, "role": "viewer",
+						"host": bad, "domain": bad, "share": "6.25%", "limit": "5%",
 						"before": "owner", "number": "1", "email": "new@example.com", "time": "2026-01-15 09:30"}}
 				m, err := n.buildMessage("Postrider <no-reply@example.com>")
 				if err != nil {

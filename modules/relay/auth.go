@@ -35,7 +35,7 @@ func (s *session) Auth(ctx context.Context, mechanism string) (sasl.Server, erro
 }
 
 func (s *session) signIn(ctx context.Context, password string) error {
-	with, err := s.service.credentials.authenticate(ctx, password)
+	with, err := s.service.credentials.authenticate(ctx, password, s.peer.Remote)
 	switch {
 	case err == nil:
 		s.signedIn, s.password = true, with

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -37,19 +38,20 @@ type credential struct {
 type signedInWith struct {
 	hash   passwordHash
 	apiKey bool // an API key was used as the password
+	from   netip.Addr
 }
 
 // authenticate checks a password: that of a credential, or an API key that may send. Credentials are always
 // looked up in the database, so that a new connection never relies on stale state; the accounts package looks
 // up API keys. The password alone identifies the account, so any user name is accepted: clients that migrate
 // from another service keep theirs. Every failed check returns Unauthorized.
-func (s *Credentials) authenticate(ctx context.Context, password string) (signedInWith, error) {
-	with := signedInWith{hash: passwordHash(secret.HashToken(password)),
+func (s *Credentials) authenticate(ctx context.Context, password string, from netip.Addr) (signedInWith, error) {
+	with := signedInWith{hash: passwordHash(secret.HashToken(password)), from: from,
 		apiKey: strings.HasPrefix(password, accounts.KeyPrefix)}
 	var found credential
 	var err error
 	if with.apiKey {
-		found, err = s.byKey(ctx, with.hash)
+		found, err = s.byKey(ctx, with)
 	} else if found, err = s.loadCredential(ctx, with.hash); err == nil {
 		s.known.Set(with.hash, found)
 	}
@@ -63,11 +65,11 @@ func (s *Credentials) authenticate(ctx context.Context, password string) (signed
 	return with, nil
 }
 
-// byKey returns a credential for an API key that may send.
-func (s *Credentials) byKey(ctx context.Context, hash passwordHash) (credential, error) {
-	caller, err := s.accounts.AuthenticateHash(ctx, hash)
+// byKey returns a credential for an API key that may send from the client's address.
+func (s *Credentials) byKey(ctx context.Context, with signedInWith) (credential, error) {
+	caller, err := s.accounts.AuthenticateHash(ctx, with.hash, with.from)
 	switch {
-	case fault.KindOf(err) == fault.Unauthorized:
+	case fault.KindOf(err) == fault.Unauthorized, fault.KindOf(err) == fault.Forbidden:
 		return credential{}, nil
 	case err != nil:
 		return credential{}, err
@@ -85,7 +87,7 @@ func (s *Credentials) markUsed(c credential) {
 // recheckCredential checks whether a login is still valid.
 func (s *Credentials) recheckCredential(ctx context.Context, with signedInWith) (found credential, err error) {
 	if with.apiKey {
-		found, err = s.byKey(ctx, with.hash)
+		found, err = s.byKey(ctx, with)
 	} else {
 		found, err = s.known.Get(ctx, with.hash, s.loadCredential)
 	}

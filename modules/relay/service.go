@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"go.uber.org/fx"
@@ -45,7 +46,7 @@ type Sender interface {
 
 // Accounts checks what an account may do and looks up API keys.
 type Accounts interface {
-	AuthenticateHash(ctx context.Context, hash [sha256.Size]byte) (accounts.Caller, error)
+	AuthenticateHash(ctx context.Context, hash [sha256.Size]byte, from netip.Addr) (accounts.Caller, error)
 	Account(ctx context.Context, accountID string) (accounts.Account, error)
 }
 

@@ -51,9 +51,13 @@ func (w *writer) storeOnce(ctx context.Context, batch []*submission) (claimed []
 	}
 	args := append(insertArgs(items), w.suppression.BlockingArg(addressesOf(items)))
 	var blocked int
-	claimed, err = db.All(ctx, w.db.Prepared, func(s *handover.Stored) []any {
-		return append([]any{&blocked}, handover.ScanStored(s)...)
-	}, w.storeOnceSQL.Text, w.storeOnceSQL.Args(append(args, published...)...)...)
+	values := w.storeOnceSQL.Args(append(args, published...)...)
+	err = w.db.RunSized(ctx, values, func(on db.Execer) (err error) {
+		claimed, err = db.All(ctx, on, func(s *handover.Stored) []any {
+			return append([]any{&blocked}, handover.ScanStored(s)...)
+		}, w.storeOnceSQL.Text, values...)
+		return err
+	})
 	if err == nil && len(claimed) == 0 {
 		err = errors.New("the statement returned no row")
 	}

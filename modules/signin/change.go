@@ -17,6 +17,7 @@ type UserChange struct {
 	Name     *string
 	Email    *string // takes effect once the link sent to this address is used
 	Password *PasswordChange
+	Alerts   alerts.Preferences // in the caller's current account; topics that are missing do not change
 }
 
 // PasswordChange is the current and the new password. Current is empty if the user has no password yet.
@@ -56,7 +57,7 @@ func (s *Service) ChangeUser(ctx context.Context, c accounts.Caller, change User
 		return Profile{}, fault.Wrap("change user", err)
 	}
 	s.seen.sessions.InvalidateAll()
-	p, err := s.loadProfile(ctx, c.Person.UserID)
+	p, err := s.loadProfile(ctx, c.Person.UserID, c.AccountID)
 	if hash != "" {
 		p.DeviceCookie = s.issueDeviceCookie(ctx, c.Person.Email)
 	}
@@ -89,6 +90,11 @@ func (s *Service) applyChange(ctx context.Context, tx *ent.Tx, c accounts.Caller
 	}
 	if change.Name != nil {
 		if err := team.ChangeUser(ctx, tx, c.Person.UserID, team.ProfileChange{Name: change.Name}); err != nil {
+			return err
+		}
+	}
+	if len(change.Alerts) > 0 {
+		if err := alerts.SetPreferences(ctx, tx, c.AccountID, c.Person.UserID, change.Alerts); err != nil {
 			return err
 		}
 	}

@@ -87,7 +87,11 @@ func (s *Service) ConfirmEmail(ctx context.Context, in EmailConfirmation) (Profi
 	if err != nil {
 		return Profile{}, fault.Wrap("confirm email", err)
 	}
-	p, err := s.loadProfile(ctx, who.ID)
+	accountID := ""
+	if in.Caller != nil {
+		accountID = in.Caller.AccountID
+	}
+	p, err := s.loadProfile(ctx, who.ID, accountID)
 	if err == nil {
 		p.DeviceCookie = s.issueDeviceCookie(ctx, p.Email)
 	}

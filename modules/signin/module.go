@@ -13,6 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/ops/module"
 	"github.com/postrider/postrider/runtime/storage/clockstep"
 	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/work/bus"
 )
 
 // Module provides *Service and runs its workers and sweeps.
@@ -40,7 +41,9 @@ var Module = fx.Module("signin",
 	module.ProvideSweep(func(s *Service) module.Sweep {
 		return module.Sweep{What: "expired sign-in challenges", Run: s.sweepWith(sweepChallengesSQL)}
 	}),
-	fx.Invoke(func(lc fx.Lifecycle, s *Service) {
+	// Fx runs this before the first start hook, so the bus has not started.
+	fx.Invoke(func(lc fx.Lifecycle, s *Service, b *bus.Bus) {
+		b.Register(alerts.NewConsumer())
 		lc.Append(fx.Hook{
 			OnStart: func(ctx context.Context) error { return s.Start(ctx) },
 			OnStop:  func(ctx context.Context) error { return s.Stop(ctx) },

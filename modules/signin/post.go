@@ -153,18 +153,22 @@ func (p *mailQueue) sendAlerts(ctx context.Context) (int, error) {
 	return len(list), errors.Join(failed...)
 }
 
-// sendAlert sends the email of a security alert. Alerts over the daily limit of their kind are only recorded
+// sendAlert sends the email of an alert. Security alerts over the daily limit of their kind are only recorded
 // in the audit log.
 func (p *mailQueue) sendAlert(ctx context.Context, d alerts.ClaimedAlert) error {
 	if d.Kind == alerts.Locked {
 		return p.db.InTx(ctx, func(tx *ent.Tx) error { return alerts.SettleLock(ctx, tx, d) })
 	}
+	if !d.IsWanted() {
+		return alerts.GiveUp(ctx, p.db.SQL, d)
+	}
 	if p.mailer == nil || d.OverDailyLimit || d.Attempts > postAttempts {
-		p.log.WarnContext(ctx, "security alert not mailed", "kind", d.Kind, "user_id", d.UserID, "attempts", d.Attempts,
+		p.log.WarnContext(ctx, "alert not mailed", "kind", d.Kind, "user_id", d.UserID, "attempts", d.Attempts,
 			"limit_reached", d.OverDailyLimit)
 		return alerts.GiveUp(ctx, p.db.SQL, d)
 	}
-	m := notices.Notice{To: d.Email, Kind: notices.NoticeKind(d.Kind), Values: d.Names, BaseURL: p.baseURL}
+	m := notices.Notice{To: d.Email, Kind: notices.NoticeKind(d.Kind), Values: d.Names, BaseURL: p.baseURL,
+		Path: d.Names["path"]}
 	if m.Kind.IsSecurity() {
 		m.Path = PathReset
 	}

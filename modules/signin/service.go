@@ -12,6 +12,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/alerts"
 	"github.com/postrider/postrider/modules/accounts/credentials"
 	"github.com/postrider/postrider/modules/accounts/team"
 	"github.com/postrider/postrider/modules/notices"
@@ -170,18 +171,23 @@ type Profile struct {
 	SecondFactor bool // an authenticator app is set up
 	Passkeys     int
 	Password     bool
-	DeviceCookie string // the new cookie that identifies the browser; empty if it does not change
+	Alerts       alerts.Preferences // in the current account; nil if the user is not a member of one
+	DeviceCookie string             // the new cookie that identifies the browser; empty if it does not change
 }
 
 const profileSQL = `
 SELECT EXISTS (SELECT FROM second_factors f WHERE f.id = $1 AND f.active_at IS NOT NULL),
        (SELECT count(*) FROM passkeys k WHERE k.user_id = $1), EXISTS (SELECT FROM passwords p WHERE p.id = $1)`
 
-func (s *Service) loadProfile(ctx context.Context, userID string) (p Profile, err error) {
+// loadProfile returns the profile of a user whose current account is accountID, which may be empty.
+func (s *Service) loadProfile(ctx context.Context, userID, accountID string) (p Profile, err error) {
 	p, err = db.One(ctx, s.db.SQL, func(p *Profile) []any { return []any{&p.SecondFactor, &p.Passkeys, &p.Password} },
 		profileSQL, userID)
 	if err != nil {
 		return p, fmt.Errorf("profile: %w", err)
+	}
+	if p.Alerts, err = alerts.ReadPreferences(ctx, s.db.SQL, accountID, userID); err != nil {
+		return p, err
 	}
 	p.User, err = s.teams.User(ctx, userID)
 	return p, err

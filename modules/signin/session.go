@@ -246,7 +246,11 @@ func (s *Service) finishSignIn(ctx context.Context, e NewSession, err error) (Ne
 
 func (s *Service) loadView(ctx context.Context, row *ent.Session) (v View, err error) {
 	v.Session = row
-	if v.User, err = s.loadProfile(ctx, row.UserID); err != nil {
+	accountID := ""
+	if row.AccountID != nil {
+		accountID = *row.AccountID
+	}
+	if v.User, err = s.loadProfile(ctx, row.UserID, accountID); err != nil {
 		return v, err
 	}
 	v.Memberships, err = s.teams.Memberships(ctx, row.UserID)

@@ -21,7 +21,7 @@ import (
 // Module provides *Service, which counts in the background.
 var Module = fx.Module("statistics",
 	fx.Provide(New),
-	fx.Provide(fx.Private, func(b *bus.Bus) Facts { return b.Log() }),
+	fx.Provide(fx.Private, func(b *bus.Bus) (Facts, Publisher) { return b.Log(), b }),
 	module.ProvideSweep(func(s *Service) module.Sweep { return module.Sweep{What: "old statistics", Run: s.sweep} }),
 	module.ProvideHealth(func(s *Service) module.Health { return s.health() }),
 	fx.Invoke(func(lc fx.Lifecycle, s *Service, registry prometheus.Registerer) error {
@@ -52,18 +52,20 @@ type Facts interface {
 type Params struct {
 	fx.In
 
-	DB      *db.DB
-	Facts   Facts
-	Logger  *slog.Logger
-	Workers *worker.Metrics `optional:"true"`
+	DB        *db.DB
+	Facts     Facts
+	Publisher Publisher // nil in a process that does not check rates
+	Logger    *slog.Logger
+	Workers   *worker.Metrics `optional:"true"`
 }
 
 // Service counts and reports the results of mail. It is safe for concurrent use, including across processes.
 type Service struct {
-	db    *db.DB
-	facts Facts
-	log   *slog.Logger
-	tasks *worker.Tasks
+	db        *db.DB
+	facts     Facts
+	publisher Publisher
+	log       *slog.Logger
+	tasks     *worker.Tasks
 
 	counting sync.Mutex
 	batch    pace
@@ -72,8 +74,8 @@ type Service struct {
 
 // New returns a new Service.
 func New(p Params) *Service {
-	return &Service{db: p.DB, facts: p.Facts, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers),
-		batch: newPace(), outcomes: newOutcomes()}
+	return &Service{db: p.DB, facts: p.Facts, publisher: p.Publisher, log: p.Logger,
+		tasks: worker.NewTasks(p.Logger, p.Workers), batch: newPace(), outcomes: newOutcomes()}
 }
 
 const (
@@ -98,7 +100,8 @@ func (s *Service) Start(context.Context) error {
 		counted = time.Now()
 		return s.Count(ctx)
 	}))
-	s.tasks.Start(worker.Every("packing of statistics", packEvery, s.Pack).WithFirstDelay(time.Minute))
+	s.tasks.Start(worker.Every("packing of statistics", packEvery, s.Pack).WithFirstDelay(time.Minute),
+		worker.Every("bounce and complaint rates", ratesEvery, s.CheckRates))
 	s.tasks.Start(worker.Task{Name: "statistics of earlier versions", First: glance,
 		Step: func(ctx context.Context) (time.Duration, error) {
 			left, err := s.takeOver(ctx)

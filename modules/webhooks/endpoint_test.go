@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -126,6 +127,37 @@ func TestDisablesEndpointOnGone(t *testing.T) {
 	if err != nil || got.DisabledReason != ReasonGone || got.DisabledAt == nil || w.onlyDelivery(t, made.ID).
 		State != "failed" {
 		t.Errorf("after 410 the endpoint is %+v, %v; want it disabled as gone and its delivery failed", got, err)
+	}
+}
+
+// Other endpoints of the account receive one event about a disabled endpoint. Those of other accounts do not.
+func TestAnnouncesDisabledEndpoint(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t).run(t)
+	gone, watching, foreign := newReceiver(t), newReceiver(t), newReceiver(t)
+	gone.setAnswer(http.StatusGone, "")
+	made, _ := w.addEndpoint(t, ada, gone.URL)
+	w.addEndpoint(t, ada, watching.URL, string(event.WebhookDisabled))
+	w.addEndpoint(t, eve, foreign.URL)
+	w.publishSample(t, ada, event.EmailSent)
+	w.publishSample(t, ada, event.EmailSent)
+	eventually(t, "the event is received", func() bool { return len(watching.received()) > 0 })
+	var got struct {
+		Type event.Type
+		Data event.DisabledWebhook
+	}
+	if err := json.Unmarshal([]byte(watching.received()[0].body), &got); err != nil {
+		t.Fatal(err)
+	}
+	want := event.DisabledWebhook{WebhookID: made.ID, URL: gone.URL, Reason: ReasonGone}
+	if got.Type != event.WebhookDisabled || got.Data != want {
+		t.Errorf("the other endpoint received %+v, want %s with %+v", got, event.WebhookDisabled, want)
+	}
+	if n := w.count(t, `SELECT count(*) FROM facts WHERE type = 'webhook.disabled'`); n != 1 {
+		t.Errorf("%d events about the disabled endpoint, want 1", n)
+	}
+	if n := w.count(t, `SELECT count(*) FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id WHERE w.account_id = $1`, eve); n != 0 {
+		t.Errorf("another account got %d deliveries, want 0", n)
 	}
 }
 

@@ -29,6 +29,7 @@ var Module = fx.Module("webhooks",
 		fx.Private,
 		func(s *db.Signals) Signals { return s },
 		func(n *node.Node) Node { return n },
+		func(b *bus.Bus) Publisher { return b },
 	),
 	// Fx runs this before the first start hook, so the bus has not started.
 	fx.Invoke(func(lc fx.Lifecycle, s *Service, b *bus.Bus) {

@@ -36,7 +36,7 @@ func (w *world) newOtherProcess(t *testing.T, n numberedNode) *Service {
 			t.Error(err)
 		}
 	})
-	s, err := New(Params{Config: w.config, DB: w.db, Box: w.box, Signals: signals, Node: n,
+	s, err := New(Params{Config: w.config, DB: w.db, Box: w.box, Signals: signals, Events: w.bus, Node: n,
 		Cursors: page.NewCodec(make([]byte, 16)), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)

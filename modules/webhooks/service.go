@@ -26,6 +26,12 @@ type Signals interface {
 	Subscribe(channel string) (<-chan struct{}, func())
 }
 
+// Publisher is the part of the bus that publishes disabled endpoints.
+type Publisher interface {
+	Publish(ctx context.Context, tx db.Execer, facts ...event.Fact) error
+	WakeFor(facts ...event.Fact)
+}
+
 // Node identifies this process among those that share the database.
 type Node interface {
 	worker.Process
@@ -45,7 +51,8 @@ type Params struct {
 	DB      *db.DB
 	Box     *secret.Box
 	Signals Signals
-	Node    Node `optional:"true"` // nil: this process is not a node
+	Events  Publisher // nil in a process that makes no deliveries
+	Node    Node      `optional:"true"` // nil: this process is not a node
 	Cursors *page.Codec
 	Logger  *slog.Logger
 	Workers *worker.Metrics
@@ -81,6 +88,8 @@ type deliverer struct {
 	worker  *worker.Worker[delivery, answer]
 	idle    bool // this process makes no deliveries
 	brief   string
+
+	publisher Publisher
 	observability
 }
 
@@ -116,7 +125,8 @@ func New(p Params) (*Service, error) {
 
 func newDeliverer(p Params, c Config, poster *post.Poster, told observability) *deliverer {
 	d := &deliverer{db: p.DB, box: p.Box, signals: p.Signals, node: p.Node, poster: poster,
-		flights: newFlights(c.Concurrency, maxPerEndpoint), idle: c.AcceptOnly, brief: string(p.Brief), observability: told}
+		flights: newFlights(c.Concurrency, maxPerEndpoint), idle: c.AcceptOnly, brief: string(p.Brief), publisher: p.Events,
+		observability: told}
 	d.worker = worker.New(worker.Queue[delivery, answer]{
 		Name: "webhooks", Claim: d.claim, Run: d.deliver, Settle: d.settle, Release: d.releaseClaims,
 	}, worker.Config{Concurrency: lateFactor * c.Concurrency, Batch: min(c.Concurrency, 100), Lease: lease,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"time"
 
 	"github.com/postrider/postrider/ent/webhookattempt"
 	"github.com/postrider/postrider/ent/webhookdelivery"
@@ -11,6 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/worker"
 	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/storage/db/batch"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // failingAfter is the number of consecutive failed deliveries after which an endpoint is disabled.
@@ -72,7 +74,7 @@ var attemptRows = batch.New("v",
 // switchOffSQL disables an endpoint.
 const switchOffSQL = `
 UPDATE webhooks SET enabled = false, disabled_at = now(), disabled_reason = $2, updated_at = clock_timestamp()
-WHERE id = $1 AND enabled RETURNING account_id`
+WHERE id = $1 AND enabled RETURNING account_id, url, disabled_at`
 
 // failingSQL checks the latest deliveries settled since the endpoint was last changed, so that enabling an
 // endpoint resets the count.
@@ -83,6 +85,11 @@ SELECT count(*) = $2 AND bool_and(latest.state = 'failed') FROM webhooks w CROSS
 ) latest WHERE w.id = $1 AND w.enabled`
 
 type settledDelivery struct{ webhookID, state string }
+
+type disabledEndpoint struct {
+	accountID, url string
+	at             time.Time
+}
 
 // settle stores the outcomes of a batch of attempts. Usually none has failed permanently, and a single
 // statement suffices.
@@ -146,7 +153,8 @@ func (s *deliverer) settleFailures(ctx context.Context, attempts []*attempt) err
 	return nil
 }
 
-// switchOff disables an endpoint if necessary. It returns a function that logs this after the commit.
+// switchOff disables an endpoint if necessary, and publishes this. It returns a function that logs it and wakes
+// the consumers after the commit.
 func (s *deliverer) switchOff(ctx context.Context, tx *sql.Tx, webhookID string, gone bool) (report func(), err error) {
 	reason := ReasonGone
 	if !gone {
@@ -159,13 +167,20 @@ func (s *deliverer) switchOff(ctx context.Context, tx *sql.Tx, webhookID string,
 			return func() {}, nil
 		}
 	}
-	owners, err := db.All(ctx, tx, db.Value[string], switchOffSQL, webhookID, reason)
-	if err != nil || len(owners) == 0 {
+	disabled, err := db.All(ctx, tx, func(d *disabledEndpoint) []any { return []any{&d.accountID, &d.url, &d.at} },
+		switchOffSQL, webhookID, reason)
+	if err != nil || len(disabled) == 0 {
 		return func() {}, err
 	}
+	fact := event.New(disabled[0].accountID, event.WebhookDisabled, disabled[0].at,
+		event.DisabledWebhook{WebhookID: webhookID, URL: disabled[0].url, Reason: reason})
+	if err := s.publisher.Publish(ctx, tx, fact); err != nil {
+		return nil, err
+	}
 	return func() {
-		s.log.WarnContext(ctx, "webhook endpoint disabled", telemetry.KeyAccountID, owners[0], telemetry.KeyWebhookID,
-			webhookID, telemetry.KeyReason, reason)
+		s.publisher.WakeFor(fact)
+		s.log.WarnContext(ctx, "webhook endpoint disabled", telemetry.KeyAccountID, fact.AccountID,
+			telemetry.KeyWebhookID, webhookID, telemetry.KeyReason, reason)
 	}, nil
 }
 

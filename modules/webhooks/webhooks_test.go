@@ -65,7 +65,7 @@ func newWorld(t testing.TB, change ...func(*Config)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.Service, err = New(Params{Config: c, DB: w.db, Box: box, Signals: signals,
+	if w.Service, err = New(Params{Config: c, DB: w.db, Box: box, Signals: signals, Events: w.bus,
 		Cursors: page.NewCodec(make([]byte, 16)), Logger: log,
 		Workers: (*worker.Metrics)(nil)}); err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package account
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -24,6 +25,7 @@ type KeyService interface {
 	CreateKey(ctx context.Context, in accounts.NewKey) (*ent.APIKey, secret.String, error)
 	Keys(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.APIKey], error)
 	Key(ctx context.Context, accountID, keyID string) (*ent.APIKey, error)
+	RotateKey(ctx context.Context, r accounts.Rotation) (*ent.APIKey, secret.String, error)
 	UpdateKey(ctx context.Context, accountID, keyID string, change accounts.KeyChange) (*ent.APIKey, error)
 	RevokeKey(ctx context.Context, accountID, keyID string) (*ent.APIKey, error)
 	CreatorsOf(ctx context.Context, accountID string, keyIDs ...string) (map[string]rights.Creator, error)
@@ -42,8 +44,10 @@ type keyRecord struct {
 	Prefix     string            `json:"prefix" doc:"The first characters of the secret, which help you recognize the key." example:"svc_Zk3v9QpA"`
 	Scope      string            `json:"scope" enum:"full,sending,read" doc:"What the key may do."`
 	DomainIDs  []string          `json:"domain_ids" nullable:"false" doc:"The domains that the key may send from. If empty, all domains."`
+	AllowedIPs []string          `json:"allowed_ips" nullable:"false" doc:"The networks that the key can be used from, in CIDR notation. If empty, all."`
 	ExpiresAt  wire.OptionalTime `json:"expires_at" doc:"null if it never expires."`
 	LastUsedAt wire.OptionalTime `json:"last_used_at" doc:"When the key was last used, accurate to a minute; null if never."`
+	LastUsedIP *string           `json:"last_used_ip" doc:"The IP address that the key was last used from; null if never used or unknown." example:"192.0.2.10"`
 	CreatedAt  wire.Time         `json:"created_at" doc:"When the key was created."`
 	RevokedAt  wire.OptionalTime `json:"revoked_at" doc:"null if the key is not revoked."`
 	CreatedBy  *string           `json:"created_by" doc:"ID of the user who created the key, directly or through another key; null if the operator created it." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
@@ -102,14 +106,26 @@ func KeyRoutes(service KeyService) api.Routes {
 		api.HandleBody(g, api.Operation{
 			Method: http.MethodPatch, Path: "/api-keys/{id}", ID: "updateAPIKey", Needs: needsForKeys,
 			Stores:  api.StoresNothing,
-			Summary: "Rename an API key",
-			Description: "Changes the name of an API key. Its secret, scope, domains and expiry cannot change: create " +
-				"another key and revoke this one.",
-			Body: &api.Body{About: "The field to change.",
+			Summary: "Update an API key",
+			Description: "Changes the name of an API key, or the networks that it can be used from. Its scope, domains " +
+				"and expiry cannot change: create another key and revoke this one. For a new secret, rotate the key.",
+			Body: &api.Body{About: "The fields to change.",
 				Examples: map[string]any{"name": map[string]any{"name": "web shop"}}},
 			Example:  map[string]any{"api_key": keyExample()},
 			Problems: []int{http.StatusNotFound}, Of: key,
 		}, keyChangeBody, e.updateKey)
+		api.OnceBody(g, api.Operation{
+			Path: "/api-keys/{id}/rotate", ID: "rotateAPIKey", Needs: needsForKeys,
+			Summary: "Rotate an API key",
+			Description: "Creates an API key with the same name, scope, domains, networks and expiry, and a new ID and " +
+				"secret. The old key keeps working for `overlap_seconds`, so that you can deploy the new secret without " +
+				"an interruption. A key can rotate itself. A response stored under an Idempotency-Key is encrypted.",
+			Body: &api.Body{About: "How long the old key keeps working.",
+				Examples: map[string]any{"hour": map[string]any{"overlap_seconds": 3600}}},
+			Example: map[string]any{"api_key": keyExample(),
+				"secret": "svc_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo"}, Secret: true,
+			Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: key,
+		}, rotationBody, e.rotateKey)
 		api.Delete(g, api.Operation{
 			Path: "/api-keys/{id}", ID: "revokeAPIKey", Needs: needsForKeys,
 			Summary: "Revoke an API key",
@@ -125,6 +141,9 @@ func keyBody(in *accounts.NewKey) body.Object {
 		{Name: "scope", Type: scope{&in.Scope}, Default: "full", About: "What the key may do."},
 		{Name: "domain_ids", Type: body.List(&in.DomainIDs, body.Text).Count(0, 100), About: "The domains that the " +
 			"key may send from. Defaults to all; an empty list also means all."},
+		{Name: "allowed_ips", Type: keyNetworks(&in.AllowedIPs), About: "The networks, in CIDR " +
+			"notation, or IP addresses that the key can be used from. Defaults to all; an empty list also means all.",
+			Example: []any{"192.0.2.0/24"}},
 		{Name: "expires_at", Type: body.Pointer(&in.ExpiresAt, body.Time), About: "When the key expires. Defaults to never."},
 	}, Check: func(d *body.Decoder) { d.AddErrors(fault.Classify(in.Validate()).Fields) }}
 }
@@ -133,7 +152,27 @@ func keyChangeBody(c *accounts.KeyChange) body.Object {
 	return body.Object{Name: "UpdateAPIKey", Change: true, Fields: []body.Field{
 		{Name: "name", Type: body.Pointer(&c.Name, keyName), About: "A name to recognize the key by.",
 			Example: "web shop"},
+		{Name: "allowed_ips", Type: body.Pointer(&c.AllowedIPs, keyNetworks), About: "The networks, in CIDR notation, " +
+			"or IP addresses that the key can be used from. An empty list means all.", Example: []any{"192.0.2.0/24"}},
 	}, Check: func(d *body.Decoder) { d.AddErrors(fault.Classify(c.Validate()).Fields) }}
+}
+
+const defaultOverlap = 24 * time.Hour
+
+// rotation is the body of rotateAPIKey.
+type rotation struct{ overlapSeconds int }
+
+func rotationBody(in *rotation) body.Object {
+	in.overlapSeconds = int(defaultOverlap.Seconds())
+	return body.Object{Name: "RotateAPIKey", Fields: []body.Field{
+		{Name: "overlap_seconds", Type: body.Integer(&in.overlapSeconds).AtLeast(0).UpTo(int(accounts.MaxOverlap.Seconds())),
+			Default: in.overlapSeconds, About: "How long the old key keeps working, in seconds, unless it expires earlier. " +
+				"0 ends it immediately."},
+	}}
+}
+
+func keyNetworks(to *[]string) body.ListType[string, body.TextType] {
+	return body.List(to, body.Text).Count(0, 50)
 }
 
 func keyName(to *string) body.TextType { return body.Text(to).Length(1, 200) }
@@ -162,7 +201,8 @@ type createdKey struct {
 func newKeyRecord(k createdKey) keyRecord {
 	return keyRecord{CreatorRole: wire.OrNull(string(k.by.Role)), CreatorLeft: k.by.Former, ID: k.ID, Name: k.Name,
 		Prefix: k.Prefix, Scope: string(k.Scope), DomainIDs: wire.List(k.DomainIds),
-		ExpiresAt: wire.OptionalTime{At: k.ExpiresAt}, LastUsedAt: wire.OptionalTime{At: k.LastUsedAt},
+		AllowedIPs: wire.List(k.AllowedIps), ExpiresAt: wire.OptionalTime{At: k.ExpiresAt},
+		LastUsedAt: wire.OptionalTime{At: k.LastUsedAt}, LastUsedIP: k.LastUsedIP,
 		CreatedAt: wire.Time(k.CreatedAt),
 		RevokedAt: wire.OptionalTime{At: k.RevokedAt}, CreatedBy: k.CreatedBy}
 }
@@ -175,15 +215,36 @@ func (e *keyEdge) createKey(ctx context.Context, c *api.Call, _ *api.None, in ac
 	if c.Person != nil {
 		in.CreatedBy = c.Person.UserID
 	}
-	in.Keep = func(ctx context.Context, tx idempotency.Execer, made *ent.APIKey, token secret.String) error {
-		return keep(ctx, tx, newKeyAnswer{APIKey: newKeyRecord(createdKey{made, creatorOf(c.Caller)}),
-			Secret: token.Reveal()})
-	}
+	in.Keep = keepKey(c.Caller, keep)
 	made, token, err := e.keys.CreateKey(ctx, in)
 	if err != nil {
 		return out, err
 	}
-	return newKeyAnswer{APIKey: newKeyRecord(createdKey{made, creatorOf(c.Caller)}), Secret: token.Reveal()}, nil
+	return newKeySecret(c.Caller, made, token), nil
+}
+
+func (e *keyEdge) rotateKey(ctx context.Context, c *api.Call, in *api.Item, b rotation,
+	keep api.StoreResponse) (out newKeyAnswer, err error) {
+	r := accounts.Rotation{AccountID: c.AccountID, KeyID: in.ID, MakerKeyID: c.KeyID,
+		Overlap: time.Duration(b.overlapSeconds) * time.Second, Keep: keepKey(c.Caller, keep)}
+	if c.Person != nil {
+		r.CreatedBy = c.Person.UserID
+	}
+	made, token, err := e.keys.RotateKey(ctx, r)
+	if err != nil {
+		return out, err
+	}
+	return newKeySecret(c.Caller, made, token), nil
+}
+
+func keepKey(by accounts.Caller, keep api.StoreResponse) accounts.KeepKey {
+	return func(ctx context.Context, tx idempotency.Execer, made *ent.APIKey, token secret.String) error {
+		return keep(ctx, tx, newKeySecret(by, made, token))
+	}
+}
+
+func newKeySecret(by accounts.Caller, made *ent.APIKey, token secret.String) newKeyAnswer {
+	return newKeyAnswer{APIKey: newKeyRecord(createdKey{made, creatorOf(by)}), Secret: token.Reveal()}
 }
 
 // creatorOf returns the creator of a key that the caller creates.
@@ -221,6 +282,7 @@ func (e *keyEdge) getKey(ctx context.Context, accountID, keyID string) (createdK
 
 func (e *keyEdge) updateKey(ctx context.Context, c *api.Call, in *api.Item,
 	change accounts.KeyChange) (keyAnswer, error) {
+	change.ByKeyID = c.KeyID
 	if _, err := e.keys.UpdateKey(ctx, c.AccountID, in.ID, change); err != nil {
 		return keyAnswer{}, err
 	}
@@ -235,7 +297,7 @@ func (e *keyEdge) revokeKey(ctx context.Context, accountID, keyID string) error 
 func keyExample() map[string]any {
 	return map[string]any{
 		"id": "key_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "web shop", "prefix": "svc_Zk3v9QpA", "scope": "sending", "domain_ids": []any{},
-		"expires_at": nil, "last_used_at": "2026-01-15T09:40:00.000Z", "created_at": "2026-01-15T09:30:00.000Z",
+		"allowed_ips": []any{}, "expires_at": nil, "last_used_at": "2026-01-15T09:40:00.000Z", "last_used_ip": "192.0.2.10", "created_at": "2026-01-15T09:30:00.000Z",
 		"revoked_at": nil, "created_by": "usr_01kf0m4w7he6x8q2v5b3n9c1ta",
 		"creator_role": "developer", "creator_left": false,
 	}

@@ -116,6 +116,15 @@ func (f *fakeAccounts) UpdateKey(ctx context.Context, account, id string, c acco
 	return f.Key(ctx, account, id)
 }
 
+func (f *fakeAccounts) RotateKey(ctx context.Context, r accounts.Rotation) (*ent.APIKey, secret.String, error) {
+	made, err := f.Key(ctx, r.AccountID, r.KeyID)
+	token := secret.New("svc_rotated")
+	if err == nil && r.Keep != nil {
+		err = r.Keep(ctx, nil, made, token)
+	}
+	return made, token, err
+}
+
 func (f *fakeAccounts) RevokeKey(ctx context.Context, account, id string) (*ent.APIKey, error) {
 	return f.Key(ctx, account, id)
 }
@@ -154,6 +163,9 @@ func TestAccountAnswers(t *testing.T) {
 			strings.Repeat("A", 140_000) + `"}`}, status: 413},
 		"brand_scope":        {request: request{method: "PUT", path: "/api/account/brand", body: `{}`, key: "sending"}, status: 403},
 		"keys":               {request: request{method: "GET", path: "/api/api-keys?limit=1"}, status: 200},
+		"key_rotated":        {request: request{method: "POST", path: "/api/api-keys/" + keyID + "/rotate", body: `{"overlap_seconds":60}`}, status: 200},
+		"key_overlap":        {request: request{method: "POST", path: "/api/api-keys/" + keyID + "/rotate", body: `{"overlap_seconds":"1h"}`}, status: 400},
+		"keys_address":       {request: request{method: "GET", path: "/api/api-keys", key: "elsewhere"}, status: 403},
 		"keys_cursor":        {request: request{method: "GET", path: "/api/api-keys?cursor=bad"}, status: 400},
 		"keys_scope_read":    {request: request{method: "GET", path: "/api/api-keys", key: "read"}, status: 403},
 		"keys_scope_sending": {request: request{method: "GET", path: "/api/api-keys/" + keyID, key: "sending"}, status: 403},

@@ -23,6 +23,7 @@ var shownBy = map[string]struct{ file, beside string }{
 	"confirmation_required":         {file: "person_unconfirmed"},
 	"second_factor_required":        {file: "person_factor"},
 	"cross_origin":                  {file: "person_cross_origin"},
+	"address_not_allowed":           {file: "keys_address"},
 	"domain_not_verified":           {file: "forbidden"},
 	"sandbox_recipient_not_allowed": {file: "sandbox_recipient"},
 	"production_not_unlocked":       {file: "production_locked"},

@@ -85,6 +85,7 @@ var asked = map[string][2]string{
 	"POST /api-keys":                                {"/api-keys", `{"name":"x"}`},
 	"GET /api-keys/{id}":                            {"/api-keys/" + keyID},
 	"PATCH /api-keys/{id}":                          {"/api-keys/" + keyID, `{"name":"x"}`},
+	"POST /api-keys/{id}/rotate":                    {"/api-keys/" + keyID + "/rotate", `{}`},
 	"DELETE /api-keys/{id}":                         {"/api-keys/" + keyID},
 	"GET /smtp-credentials":                         {"/smtp-credentials"},
 	"POST /smtp-credentials":                        {"/smtp-credentials", `{"name":"x"}`},

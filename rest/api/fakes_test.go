@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,7 +34,7 @@ import (
 
 type fakeAuth struct{}
 
-func (fakeAuth) Authenticate(_ context.Context, bearer string) (accounts.Caller, error) {
+func (fakeAuth) Authenticate(_ context.Context, bearer string, from netip.Addr) (accounts.Caller, error) {
 	switch bearer {
 	case "svc_full", "svc_sending", "svc_read":
 		return accounts.Caller{AccountID: accountID, KeyID: "key_1",
@@ -44,6 +45,8 @@ func (fakeAuth) Authenticate(_ context.Context, bearer string) (accounts.Caller,
 	case "svc_limited":
 		return accounts.Caller{AccountID: accountID, KeyID: "key_1", Scope: rights.ScopeFull,
 			DomainIDs: []string{domainID}}, nil
+	case "svc_elsewhere":
+		return accounts.Caller{}, fault.Forbiddenf(fault.CodeAddressNotAllowed, "This API key cannot be used from %s", from)
 	case "svc_away":
 		return accounts.Caller{}, fault.DatabaseUnavailable(io.ErrUnexpectedEOF)
 	default:

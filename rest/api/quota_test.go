@@ -23,7 +23,7 @@ func TestEveryWriteIsClassifiedByWhatItStores(t *testing.T) {
 		"body": {"addTemplate", "updateTemplate", "publishTemplate", "rollbackTemplate", "duplicateTemplate", "restoreTemplateEdit",
 			"addTemplateImage",
 			"createAutomation", "updateAutomation", "postCustomEvent",
-			"addSuppression", "addSuppressions", "addDomain", "startDomainClaim", "createWebhook", "createAPIKey",
+			"addSuppression", "addSuppressions", "addDomain", "startDomainClaim", "createWebhook", "createAPIKey", "rotateAPIKey",
 			"createSMTPCredential", "putAddressRules",
 			"setDomainTrackingHost", "rotateDomainDKIM", "applyDomainDNSRecords", "testEvent"},
 		// The service knows the exact number of bytes.

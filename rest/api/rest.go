@@ -41,11 +41,6 @@ const (
 	jsonType        = "application/json"
 )
 
-// Auth authenticates an API key, given without the word Bearer.
-type Auth interface {
-	Authenticate(ctx context.Context, bearer string) (accounts.Caller, error)
-}
-
 // Storage counts bytes against the quotas of accounts. Its refusal is a fault of kind Limit or Unavailable.
 type Storage interface {
 	Charge(ctx context.Context, accountID string, kind storage.DataKind, bytes int64) error
@@ -61,7 +56,7 @@ type Recorder interface {
 
 // Options of New.
 type Options struct {
-	Auth    Auth
+	Auth    admission.Keys
 	People  admission.Sessions // signed-in users; nil: none
 	Audit   Recorder           // records changes to an account; nil: they are not recorded
 	Log     RequestLog         // logs requests; nil: none are logged
@@ -132,7 +127,7 @@ func New(o Options) (*API, error) {
 
 // assemble registers every route and completes the document.
 func assemble(o Options) (*API, error) {
-	door, err := admission.New(o.Auth, o.People, append([]string{o.BaseURL}, o.Origins...)...)
+	door, err := admission.New(o.Auth, o.People, o.Proxies, append([]string{o.BaseURL}, o.Origins...)...)
 	if err != nil {
 		return nil, fmt.Errorf("rest: %w", err)
 	}

@@ -86,7 +86,7 @@ func (c *Call) authenticate(key string) error {
 	if key == "" {
 		return fault.Unauthenticated()
 	}
-	caller, err := c.h.Keys.Authenticate(ctx, key)
+	caller, err := c.h.Keys.Authenticate(ctx, key, c.remote)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package compat
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -13,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/admission"
 	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/modules/apilog"
@@ -45,15 +43,10 @@ type Route struct {
 	Handle func(*Call) (*Response, error)
 }
 
-// Authenticator authenticates API keys.
-type Authenticator interface {
-	Authenticate(ctx context.Context, bearer string) (accounts.Caller, error)
-}
-
 // Options of New.
 type Options struct {
 	API      http.Handler // serves our own API
-	Keys     Authenticator
+	Keys     admission.Keys
 	Accounts admission.Limits
 	Rate     admission.RateLimit // nil: requests are not counted
 	Budget   *intake.Budget      // memory for bodies, and for responses of our own API

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,7 +23,7 @@ import (
 // ownKeys accepts one key.
 type ownKeys struct{}
 
-func (ownKeys) Authenticate(_ context.Context, bearer string) (accounts.Caller, error) {
+func (ownKeys) Authenticate(_ context.Context, bearer string, _ netip.Addr) (accounts.Caller, error) {
 	if bearer != "svc_good" {
 		return accounts.Caller{}, fault.Unauthenticated()
 	}

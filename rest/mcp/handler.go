@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"sync"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -33,8 +34,9 @@ const maxMessage = 1 << 20
 type Options struct {
 	API      *api.API
 	GraphQL  http.Handler
-	Auth     api.Auth
+	Auth     admission.Keys
 	People   admission.Sessions // nil if people cannot sign in
+	Proxies  []netip.Prefix     // proxies whose X-Forwarded-For is trusted
 	Origins  []string           // URLs under which pages of this installation are served, the base URL first
 	Accounts admission.Limits
 	Rate     admission.RateLimit
@@ -62,7 +64,7 @@ func New(o Options) (*Handler, error) {
 		o.Logger == nil {
 		return nil, errors.New("mcp: API, GraphQL, Auth, Accounts, Rate, Budget and Logger are required")
 	}
-	door, err := admission.New(o.Auth, o.People, o.Origins...)
+	door, err := admission.New(o.Auth, o.People, o.Proxies, o.Origins...)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts/alerts"
 	"github.com/postrider/postrider/modules/accounts/team"
 	"github.com/postrider/postrider/modules/signin"
 	"github.com/postrider/postrider/rest/api/wire"
@@ -16,6 +17,16 @@ type userRecord struct {
 	SecondFactor bool      `json:"second_factor" doc:"Whether an authenticator app is set up."`
 	Passkeys     int       `json:"passkeys" doc:"Number of passkeys."`
 	CreatedAt    wire.Time `json:"created_at" doc:"When the user was created."`
+
+	Alerts wire.Optional[alertsRecord] `json:"alerts" doc:"Emails about problems of the current account. null without a current account."`
+}
+
+// The descriptions are those of alertsBody.
+type alertsRecord struct {
+	Webhooks bool `json:"webhooks" doc:"Whether you get an email when a webhook endpoint is disabled."`
+	Domains  bool `json:"domains" doc:"Whether you get an email when a domain loses its verification."`
+	Rates    bool `json:"rates" doc:"Whether you get an email when the bounce or complaint rate exceeds a limit."`
+	Usage    bool `json:"usage" doc:"Whether you get an email when 80 % or all of a monthly limit is used."`
 }
 
 type sessionRecord struct {
@@ -101,8 +112,13 @@ type madeAccountAnswer struct {
 }
 
 func newUserRecord(p signin.Profile) userRecord {
-	return userRecord{ID: p.ID, Email: p.Email, Name: p.Name, Operator: p.Operator, Password: p.Password,
+	r := userRecord{ID: p.ID, Email: p.Email, Name: p.Name, Operator: p.Operator, Password: p.Password,
 		SecondFactor: p.SecondFactor, Passkeys: p.Passkeys, CreatedAt: wire.Time(p.CreatedAt)}
+	if p.Alerts != nil {
+		r.Alerts = wire.FromPointer(&alertsRecord{Webhooks: p.Alerts[alerts.Webhooks], Domains: p.Alerts[alerts.Domains],
+			Rates: p.Alerts[alerts.Rates], Usage: p.Alerts[alerts.Usage]})
+	}
+	return r
 }
 
 func newSessionRecord(s *ent.Session, current string) sessionRecord {
@@ -130,7 +146,8 @@ const (
 
 func userExample() map[string]any {
 	return map[string]any{"id": exampleUser, "email": "ada@example.com", "name": "Ada", "operator": false,
-		"password": true, "second_factor": false, "passkeys": 0, "created_at": exampleTime}
+		"password": true, "second_factor": false, "passkeys": 0, "created_at": exampleTime,
+		"alerts": map[string]any{"webhooks": true, "domains": true, "rates": true, "usage": false}}
 }
 
 func sessionExample() map[string]any {

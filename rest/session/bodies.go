@@ -1,6 +1,7 @@
 package session
 
 import (
+	"github.com/postrider/postrider/modules/accounts/alerts"
 	"github.com/postrider/postrider/modules/signin"
 	"github.com/postrider/postrider/modules/signin/passwords"
 	"github.com/postrider/postrider/rest/api"
@@ -142,12 +143,49 @@ func codeBody(to *string) body.Object {
 			About: "The code that the app currently shows."}}}
 }
 
-func userBody(in *signin.UserChange) body.Object {
+// userChange is signin.UserChange in a request body.
+type userChange struct {
+	signin.UserChange
+
+	webhooks, domains, rates, usage *bool
+}
+
+// withAlerts returns the change with the topics that the body contains.
+func (in userChange) withAlerts() signin.UserChange {
+	in.Alerts = alerts.Preferences{}
+	for topic, wanted := range map[alerts.Topic]*bool{alerts.Webhooks: in.webhooks, alerts.Domains: in.domains,
+		alerts.Rates: in.rates, alerts.Usage: in.usage} {
+		if wanted != nil {
+			in.Alerts[topic] = *wanted
+		}
+	}
+	return in.UserChange
+}
+
+func alertsBody(in *userChange) body.Object {
+	topic := func(name string, to **bool, about string) body.Field {
+		return body.Field{Name: name, Type: body.Pointer(to, body.Boolean), About: about}
+	}
+	return body.Object{Name: "AlertsChange", Change: true, Fields: []body.Field{
+		topic("webhooks", &in.webhooks, aboutWebhookAlerts), topic("domains", &in.domains, aboutDomainAlerts),
+		topic("rates", &in.rates, aboutRateAlerts), topic("usage", &in.usage, aboutUsageAlerts),
+	}}
+}
+
+const (
+	aboutWebhookAlerts = "Whether you get an email when a webhook endpoint is disabled."
+	aboutDomainAlerts  = "Whether you get an email when a domain loses its verification."
+	aboutRateAlerts    = "Whether you get an email when the bounce or complaint rate exceeds a limit."
+	aboutUsageAlerts   = "Whether you get an email when 80 % or all of a monthly limit is used."
+)
+
+func userBody(in *userChange) body.Object {
 	return body.Object{Name: "UpdateUser", Change: true, Fields: []body.Field{
 		{Name: "name", Type: body.Pointer(&in.Name, func(to *string) body.Type { return body.Text(to).Length(0, maxName) }),
 			Null: func() { in.Name = new("") }, About: "The name of the user."},
 		{Name: "email", Type: body.Pointer(&in.Email, emailField), About: "The new address. It takes effect once the link sent to it is used."},
 		{Name: "password", Type: body.Pointer(&in.Password, passwordChange), About: "A new password. It ends the other sessions."},
+		{Name: "alerts", Type: alertsBody(in), About: "Emails about problems of the current account. Topics that you omit do not change."},
 	}}
 }
 

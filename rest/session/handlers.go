@@ -144,8 +144,8 @@ func (e *edge) newTeam(ctx context.Context, c *api.Call, _ *api.None, name strin
 	return madeAccountAnswer{madeAccount{accountID, name, "owner"}}, err
 }
 
-func (e *edge) changeUser(ctx context.Context, c *api.Call, _ *api.None, change signin.UserChange) (userAnswer, error) {
-	changed, err := e.people.ChangeUser(ctx, c.Caller, change)
+func (e *edge) changeUser(ctx context.Context, c *api.Call, _ *api.None, in userChange) (userAnswer, error) {
+	changed, err := e.people.ChangeUser(ctx, c.Caller, in.withAlerts())
 	if changed.DeviceCookie != "" {
 		c.SetDevice(changed.DeviceCookie)
 	}

@@ -260,6 +260,7 @@ func (e *edge) addUser(g *api.TagGroup) {
 			"all links, and a pending change of email.",
 		Body: &api.Body{About: "The fields to change.",
 			Examples: map[string]any{"name": map[string]any{"name": "Ada L."},
+				"alerts":   map[string]any{"alerts": map[string]any{"usage": false}},
 				"password": map[string]any{"password": map[string]any{"current": examplePassword, "new": examplePassword + "!"}}}},
 		Example: map[string]any{"user": userExample()},
 	}, userBody, e.changeUser)

@@ -20,6 +20,7 @@ func (p edgeParams) serveAgents(mux *listedMux, rest *api.API, query http.Handle
 		return nil
 	}
 	tools, err := mcp.New(mcp.Options{API: rest, GraphQL: query, Auth: p.Accounts, People: p.userSessions(),
+		Proxies:  config.TrustedProxies.Get(p.Config),
 		Origins:  append([]string{config.BaseURL.Get(p.Config)}, config.OtherOrigins(p.Config)...),
 		Accounts: p.Accounts, Rate: accountRate{p.Rate}, Budget: p.Budget, Modules: on, Mode: p.Agents.mode,
 		Version: p.Options.Version, Logger: p.Logger})

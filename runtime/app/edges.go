@@ -213,7 +213,7 @@ func (p edgeParams) serveExplorer(mux *listedMux) error {
 		return nil
 	}
 	door, err := admission.New(p.Accounts, p.userSessions(),
-		append([]string{config.BaseURL.Get(p.Config)}, config.OtherOrigins(p.Config)...)...)
+		config.TrustedProxies.Get(p.Config), append([]string{config.BaseURL.Get(p.Config)}, config.OtherOrigins(p.Config)...)...)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 // with links replaces it.
 func (p edgeParams) home() (http.Handler, error) {
 	door, err := admission.New(p.Accounts, p.userSessions(),
-		append([]string{config.BaseURL.Get(p.Config)}, config.OtherOrigins(p.Config)...)...)
+		config.TrustedProxies.Get(p.Config), append([]string{config.BaseURL.Get(p.Config)}, config.OtherOrigins(p.Config)...)...)
 	if err != nil {
 		return nil, err
 	}

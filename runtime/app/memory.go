@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"runtime/debug"
+	"time"
 
 	"github.com/postrider/postrider/runtime/base/telemetry"
 	"github.com/postrider/postrider/runtime/work/node/machine"
@@ -56,13 +57,26 @@ func usableMemory() int64 {
 	return memory
 }
 
+// settleTime is how long the first runs of periodic tasks take after the start, on a slow machine.
+const settleTime = 30 * time.Second
+
 // returnMemory returns the memory that only the startup needed to the system: the garbage of migrations, schemas and
 // templates, which an idle process would free late, and the pages of the program file, most of which the startup maps.
+// It does so again after the first runs of the periodic tasks.
 func returnMemory(ctx context.Context, log *slog.Logger) {
 	go func() {
-		debug.FreeOSMemory()
-		if err := releaseProgramPages(); err != nil {
-			log.DebugContext(ctx, "pages of the program file were not released", telemetry.KeyError, err)
+		releaseMemory(ctx, log)
+		select {
+		case <-ctx.Done():
+		case <-time.After(settleTime):
+			releaseMemory(ctx, log)
 		}
 	}()
+}
+
+func releaseMemory(ctx context.Context, log *slog.Logger) {
+	debug.FreeOSMemory()
+	if err := releaseProgramPages(); err != nil {
+		log.DebugContext(ctx, "pages of the program file were not released", telemetry.KeyError, err)
+	}
 }

@@ -68,7 +68,7 @@ var inboxPages = providePages(func(s *devinbox.Service, cfg setting.Values, log 
 var hookPaths = fx.Provide(fx.Annotate(func(s *hooks.Service, keys *accounts.Service,
 	people module.Optional[signin.Service], cfg setting.Values, log *slog.Logger) (webPage, error) {
 	door, err := admission.New(keys, module.Nearby[admission.Sessions](people),
-		append([]string{config.BaseURL.Get(cfg)}, config.OtherOrigins(cfg)...)...)
+		config.TrustedProxies.Get(cfg), append([]string{config.BaseURL.Get(cfg)}, config.OtherOrigins(cfg)...)...)
 	return webPage{paths: devhooks.Paths(), handler: devhooks.New(s, door, log)}, err
 }, fx.ResultTags(`group:"pages"`)))
 

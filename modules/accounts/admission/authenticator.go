@@ -3,6 +3,7 @@ package admission
 import (
 	"context"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -10,14 +11,16 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/web/clientip"
 )
 
 // HeaderAccount is the header that selects the account for a request with a session cookie.
 const HeaderAccount = "Postrider-Account"
 
-// Keys authenticates API keys. The bearer token is passed without the word Bearer.
+// Keys authenticates API keys. The bearer token is passed without the word Bearer, along with the address of
+// the client, which is zero if unknown.
 type Keys interface {
-	Authenticate(ctx context.Context, bearer string) (accounts.Caller, error)
+	Authenticate(ctx context.Context, bearer string, from netip.Addr) (accounts.Caller, error)
 }
 
 // Sessions authenticates session cookies for an account. An empty account id selects the account of the
@@ -30,6 +33,7 @@ type Sessions interface {
 type Authenticator struct {
 	keys     Keys
 	sessions Sessions // nil if users cannot sign in
+	proxies  []netip.Prefix
 	cookie   string
 	origins  []string
 	guard    *http.CrossOriginProtection
@@ -50,10 +54,10 @@ func CookieName(baseURL string) string {
 	return cookiePlain
 }
 
-// New returns a new Authenticator. sessions may be nil. origins are the URLs that serve pages of this
-// installation, the base URL first.
-func New(keys Keys, sessions Sessions, origins ...string) (*Authenticator, error) {
-	d := &Authenticator{keys: keys, sessions: sessions, guard: http.NewCrossOriginProtection()}
+// New returns a new Authenticator. sessions may be nil. proxies are the proxies whose X-Forwarded-For is trusted.
+// origins are the URLs that serve pages of this installation, the base URL first.
+func New(keys Keys, sessions Sessions, proxies []netip.Prefix, origins ...string) (*Authenticator, error) {
+	d := &Authenticator{keys: keys, sessions: sessions, proxies: proxies, guard: http.NewCrossOriginProtection()}
 	for _, origin := range origins {
 		if origin = strings.TrimSuffix(origin, "/"); origin == "" {
 			continue
@@ -70,14 +74,15 @@ func New(keys Keys, sessions Sessions, origins ...string) (*Authenticator, error
 }
 
 // Authenticate authenticates a request and returns its caller. Errors: Unauthorized; Forbidden for a request
-// from another site; NotFound for an account that the user does not belong to; Unavailable.
+// from another site, or from an address that the API key does not allow; NotFound for an account that the user
+// does not belong to; Unavailable.
 func (d *Authenticator) Authenticate(r *http.Request) (accounts.Caller, error) {
 	if _, given := r.Header["Authorization"]; given || d.sessions == nil {
 		bearer, err := accounts.Bearer(r.Header)
 		if err != nil {
 			return accounts.Caller{}, err
 		}
-		return d.keys.Authenticate(r.Context(), bearer)
+		return d.keys.Authenticate(r.Context(), bearer, clientip.From(r, d.proxies))
 	}
 	token, err := d.Token(r)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"testing"
 
 	"github.com/postrider/postrider/modules/accounts"
@@ -14,7 +15,7 @@ import (
 // acceptAll accepts any cookie and any key, and returns the requested account.
 type acceptAll struct{}
 
-func (acceptAll) Authenticate(context.Context, string) (accounts.Caller, error) {
+func (acceptAll) Authenticate(context.Context, string, netip.Addr) (accounts.Caller, error) {
 	return accounts.Caller{AccountID: "of the key"}, nil
 }
 
@@ -30,7 +31,7 @@ const (
 
 func newAuthenticator(t *testing.T) *admission.Authenticator {
 	t.Helper()
-	door, err := admission.New(acceptAll{}, acceptAll{}, base)
+	door, err := admission.New(acceptAll{}, acceptAll{}, nil, base)
 	if err != nil {
 		t.Fatal(err)
 	}

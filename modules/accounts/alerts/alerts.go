@@ -1,9 +1,11 @@
 // Package alerts queues emails that notify people of changes to their credentials and to their membership of
-// a team.
+// a team, and of problems with the team's mail.
 //
 // An alert is a row that is written in the transaction of the change, so no alert is lost or sent for a
-// change that was rolled back. The signin module sends its email. A person gets at most five emails of each
-// kind per day. Further alerts are recorded only in the audit log.
+// change that was rolled back. Alerts about a team's mail are derived from events (consumer.go) and belong to a
+// topic that each member can switch off (topic.go). The signin module sends the emails. A person gets at most
+// five emails of each kind per day, and of a team's kinds five per team. Further security alerts are recorded
+// only in the audit log.
 package alerts
 
 import (
@@ -15,6 +17,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
@@ -35,6 +38,14 @@ const (
 	RoleChanged         Kind = "role_changed"
 	MemberRemoved       Kind = "member_removed"
 
+	EndpointFailing Kind = "endpoint_failing"
+	EndpointGone    Kind = "endpoint_gone"
+	DomainBroken    Kind = "domain_broken"
+	DomainFailed    Kind = "domain_failed"
+	DomainLost      Kind = "domain_lost"
+	BounceRate      Kind = "bounce_rate"
+	ComplaintRate   Kind = "complaint_rate"
+
 	// Locked has no email, because strangers can cause it. It is recorded only in the audit log.
 	Locked Kind = "locked"
 )
@@ -42,7 +53,8 @@ const (
 // Kinds lists the kinds that have an email.
 func Kinds() []Kind {
 	return []Kind{EmailChanged, PasswordChanged, SecondFactorAdded, SecondFactorRemoved, PasskeyAdded, PasskeyRemoved,
-		ProviderLinked, ProviderUnlinked, NewDevice, RoleChanged, MemberRemoved}
+		ProviderLinked, ProviderUnlinked, NewDevice, RoleChanged, MemberRemoved,
+		EndpointFailing, EndpointGone, DomainBroken, DomainFailed, DomainLost, BounceRate, ComplaintRate}
 }
 
 // Channel is the notification channel for new alerts.
@@ -90,6 +102,14 @@ type ClaimedAlert struct {
 	Until          time.Time
 	Attempts       int
 	OverDailyLimit bool // the person already received the daily maximum of the kind
+	role           rights.Role
+}
+
+// IsWanted reports whether the alert still concerns the person. An alert of a team does not after the member has
+// left, lost the role or switched off the topic.
+func (d ClaimedAlert) IsWanted() bool {
+	topic, ofTeam := d.Names["topic"]
+	return !ofTeam || d.role.Allows(Topic(topic).Needs())
 }
 
 const mailsADay = 5 // limit for one kind and one person
@@ -98,14 +118,17 @@ const takeSQL = `
 UPDATE security_alerts a SET attempts = attempts + 1, due_at = now() + least(interval '30 seconds' * power(2, attempts), interval '1 hour')
  WHERE a.id IN (SELECT id FROM security_alerts WHERE due_at <= now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
 RETURNING a.id, coalesce(a.user_id, ''), a.email, a.kind, a.names::text, a.attempts, a.due_at,
-	(SELECT count(*) FROM security_alerts b WHERE b.user_id = a.user_id AND b.kind = a.kind AND b.mailed_at > now() - interval '1 day') >= $2`
+	(SELECT count(*) FROM security_alerts b WHERE b.user_id = a.user_id AND b.kind = a.kind AND b.mailed_at > now() - interval '1 day'
+		AND coalesce(b.names->>'account', '') = coalesce(a.names->>'account', '')) >= $2,
+	coalesce((SELECT m.role FROM memberships m WHERE m.account_id = a.names->>'account' AND m.user_id = a.user_id
+		AND NOT coalesce(m.muted_alerts ? (a.names->>'topic'), false)), '')`
 
 // Claim claims alerts whose emails are due. An alert that is not settled is claimed again, with a growing
 // delay.
 func Claim(ctx context.Context, on db.Execer, limit int) ([]ClaimedAlert, error) {
 	return db.All(ctx, on, func(d *ClaimedAlert) []any {
 		return []any{&d.ID, &d.UserID, &d.Email, &d.Kind, db.ScanJSON(&d.Names), &d.Attempts, &d.Until,
-			&d.OverDailyLimit}
+			&d.OverDailyLimit, &d.role}
 	}, takeSQL, limit, mailsADay)
 }
 

@@ -28,15 +28,15 @@ func TestFailedWriteKeepsUses(t *testing.T) {
 	var older, newer time.Time
 	r = NewRecorder(failingDB{meanwhile: func() {
 		r.Mark("key_b")
-		newer = r.last["key_b"]
+		newer = r.last["key_b"].at
 	}}, "keys")
 	r.Mark("key_a")
 	r.Mark("key_b")
-	older = r.last["key_a"]
+	older = r.last["key_a"].at
 	if err := r.Flush(t.Context()); err == nil {
 		t.Error("Flush returned no error for a failed write")
 	}
-	if len(r.last) != 2 || !r.last["key_b"].Equal(newer) || !r.last["key_a"].Equal(older) {
+	if len(r.last) != 2 || !r.last["key_b"].at.Equal(newer) || !r.last["key_a"].at.Equal(older) {
 		t.Errorf("after a failed write, the uses are %v, want key_a unchanged and the newer key_b", r.last)
 	}
 }

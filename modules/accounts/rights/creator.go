@@ -64,7 +64,7 @@ var reaches = map[string]Reach{
 	"getDomainTrackingHost": OwnDomains, "setDomainTrackingHost": OwnDomains, "verifyDomainTrackingHost": OwnDomains, "deleteDomainTrackingHost": OwnDomains,
 
 	// New keys, credentials and activated automations inherit the limit of the key.
-	"createAPIKey": OwnDomains, "revokeAPIKey": OwnDomains, "createSMTPCredential": OwnDomains, "revokeSMTPCredential": OwnDomains,
+	"createAPIKey": OwnDomains, "revokeAPIKey": OwnDomains, "rotateAPIKey": OwnDomains, "createSMTPCredential": OwnDomains, "revokeSMTPCredential": OwnDomains,
 	"createAutomation": NoDomain, "getAutomation": OwnDomains, "checkAutomation": OwnDomains,
 	"updateAutomation": OwnDomains, "actOnAutomation": OwnDomains, "simulateAutomation": OwnDomains,
 

@@ -74,7 +74,7 @@ type pages struct {
 
 // New returns the handler of all Paths.
 func New(o Options) (http.Handler, error) {
-	door, err := admission.New(nil, o.People, append([]string{o.BaseURL}, o.Origins...)...)
+	door, err := admission.New(nil, o.People, o.Proxies, append([]string{o.BaseURL}, o.Origins...)...)
 	if err != nil {
 		return nil, err
 	}

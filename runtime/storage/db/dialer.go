@@ -115,6 +115,7 @@ type deadlineConn struct {
 	net.Conn
 	trial *trial
 	limit atomic.Int64 // set by callers: no operation may exceed it; Unix nanoseconds
+	sent  atomic.Int64 // bytes since the last response
 }
 
 // SetDeadline limits all operations together; lib/pq uses it for the handshake.
@@ -135,10 +136,10 @@ func (c *deadlineConn) nextDeadline(timeout time.Duration) time.Time {
 	return at
 }
 
-// Read waits for the server. An EOF in the middle of a response becomes an operational error: for a plain
+// Read waits for the server, longer after a large statement. An EOF in the middle of a response becomes an operational error: for a plain
 // io.EOF, database/sql would run the statement again although it may already have taken effect.
 func (c *deadlineConn) Read(buffer []byte) (int, error) {
-	timeout := c.trial.operationTimeout()
+	timeout := c.trial.operationTimeout() + extraTime(int(c.sent.Load()))
 	if c.trial.idle != 0 {
 		timeout = c.trial.idle
 	}
@@ -147,6 +148,7 @@ func (c *deadlineConn) Read(buffer []byte) (int, error) {
 	}
 	n, err := c.Conn.Read(buffer)
 	c.trial.recordResult(err)
+	c.sent.Store(0)
 	if errors.Is(err, io.EOF) {
 		err = &net.OpError{Op: "read", Net: "postgres", Source: c.LocalAddr(), Addr: c.RemoteAddr(),
 			Err: io.ErrUnexpectedEOF}
@@ -163,6 +165,7 @@ func (c *deadlineConn) Write(data []byte) (int, error) {
 		}
 		n, err := c.Conn.Write(data[written:min(written+chunk, len(data))])
 		written += n
+		c.sent.Add(int64(n))
 		if err != nil {
 			c.trial.recordResult(err)
 			return written, err

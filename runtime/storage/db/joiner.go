@@ -42,10 +42,6 @@ type JoinerConfig[T any] struct {
 	Final func(error) bool
 }
 
-// slowest is the speed, in bytes per second, at which a database still counts as available: a large item
-// must not run out of time on an ordinary disk. At that speed, Timeout is enough for MaxBytes.
-const slowest = 4 << 20
-
 // waiting is a queued item with the channel for its result.
 type waiting[T any] struct {
 	item  T
@@ -262,7 +258,7 @@ func (j *Joiner[T]) tryFlush(batch []*waiting[T]) (errs []error) {
 		}
 	}
 	excess := max(bytes-j.config.MaxBytes, 0)
-	ctx, cancel := context.WithDeadline(context.Background(), until.Add(time.Duration(excess/slowest)*time.Second))
+	ctx, cancel := context.WithDeadline(context.Background(), until.Add(extraTime(excess)))
 	defer cancel()
 	defer func() {
 		if cause := recover(); cause != nil {

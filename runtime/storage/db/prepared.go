@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"sync"
+	"time"
 )
 
 // maxPrepared limits the number of prepared statements. Their texts are constants, so a larger number means
@@ -21,11 +22,13 @@ type Prepared struct {
 }
 
 // PreparedTx is Prepared within a transaction. A statement that must be planned again, or runs after an
-// error within the transaction, uses its Tx.
+// error within the transaction, uses its Tx. Large arguments give their statement more time.
 type PreparedTx struct {
 	*sql.Tx
-	statements *statements
-	missing    []string // used for the first time
+	statements       *statements
+	missing          []string      // used for the first time
+	statementTimeout time.Duration // the usual one
+	extra            time.Duration // added to it for large arguments
 }
 
 var (
@@ -61,6 +64,9 @@ func (p *Prepared) preparedStatement(ctx context.Context, query string) *sql.Stm
 
 // ExecContext runs a statement, prepared if it has been used before.
 func (p *PreparedTx) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	if err := p.allowTime(ctx, args); err != nil {
+		return nil, err
+	}
 	if statement := p.statements.findStatement(query); statement != nil {
 		return p.StmtContext(ctx, statement).ExecContext(ctx, args...) //nolint:sqlclosecheck // the transaction's end closes its copy of the statement
 	}
@@ -70,6 +76,9 @@ func (p *PreparedTx) ExecContext(ctx context.Context, query string, args ...any)
 
 // QueryContext runs a statement that returns rows, prepared if it has been used before.
 func (p *PreparedTx) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if err := p.allowTime(ctx, args); err != nil {
+		return nil, err
+	}
 	if statement := p.statements.findStatement(query); statement != nil {
 		return p.StmtContext(ctx, statement).QueryContext(ctx, args...) //nolint:sqlclosecheck // the transaction's end closes its copy of the statement
 	}
@@ -82,7 +91,7 @@ func (d *DB) InPreparedTx(ctx context.Context, fn func(tx *PreparedTx) error) er
 	kept := &d.Prepared.statements
 	var missing []string
 	err := d.InHotTx(ctx, func(tx *sql.Tx) error {
-		p := &PreparedTx{Tx: tx, statements: kept}
+		p := &PreparedTx{Tx: tx, statements: kept, statementTimeout: d.config.StatementTimeout}
 		defer func() { missing = p.missing }()
 		return fn(p)
 	})

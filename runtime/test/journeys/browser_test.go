@@ -2,18 +2,14 @@ package journeys_test
 
 import (
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/miekg/dns"
-
 	"github.com/postrider/postrider/runtime/base/expect"
 	"github.com/postrider/postrider/runtime/base/setting"
-	"github.com/postrider/postrider/runtime/mail/dkim"
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 	"github.com/postrider/postrider/runtime/test/harness"
 )
@@ -44,6 +40,22 @@ func TestTheFirstMinutesInABrowser(t *testing.T) {
 	t.Log(runScript(t, app, "commands.mjs"))
 	app = startCaptured(t)
 	runScript(t, app, "quickstart.mjs")
+}
+
+// In a real browser, in development: open, send, see it delivered, add a domain, receive a webhook. FILM is a folder
+// for the frames. TestTheFirstTwoMinutesInProduction is the same in production.
+func TestTheFirstTwoMinutesInABrowser(t *testing.T) {
+	expect.SkipWhenQuick(t, "make ui-test")
+	t.Parallel()
+	app := startCaptured(t)
+	runScript(t, app, "film.mjs", "ZONE="+harness.ServeZone(t, app.DNS))
+}
+
+// In a real browser: questions of a new user are answered with few actions.
+func TestQuestionsOfANewUserInABrowser(t *testing.T) {
+	expect.SkipWhenQuick(t, "make ui-test")
+	t.Parallel()
+	t.Log(runScript(t, startCaptured(t), "questions.mjs"))
 }
 
 // In a real browser: mail appears live, failures show the text of the other server, untrusted mail runs no
@@ -107,7 +119,7 @@ func TestTasksInABrowser(t *testing.T) {
 	t.Parallel()
 	app := startCaptured(t)
 	runScript(t, app, "search.mjs")
-	runScript(t, app, "tasks.mjs", "ZONE="+domainZone(t, app))
+	runScript(t, app, "tasks.mjs", "ZONE="+harness.ServeZone(t, app.DNS))
 }
 
 // In a real browser: the template editor previews while the author types, saves, completes and emulates devices.
@@ -115,41 +127,6 @@ func TestTemplatesAreEditedInABrowser(t *testing.T) {
 	expect.SkipWhenQuick(t, "make ui-test")
 	t.Parallel()
 	runScript(t, startCaptured(t), "templates.mjs")
-}
-
-// domainZone is where a domain's records are published in the DNS of the test, as its owner does at a provider.
-func domainZone(t *testing.T, app *harness.App) string {
-	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var list struct {
-			Domains []struct {
-				Name    string
-				Records []struct{ Type, Name, Value string }
-			}
-		}
-		app.Do(t, http.MethodGet, "/api/domains", nil).JSON(t, &list)
-		for _, d := range list.Domains {
-			if d.Name != r.FormValue("domain") {
-				continue
-			}
-			for _, record := range d.Records {
-				value := record.Value + "."
-				if record.Type == "TXT" {
-					value = dkim.ZoneText(record.Value)
-				}
-				rr, err := dns.NewRR(record.Name + ". 60 IN " + record.Type + " " + value)
-				if err != nil {
-					http.Error(w, err.Error(), http.StatusInternalServerError)
-					return
-				}
-				app.DNS.Put(rr)
-			}
-			return
-		}
-		http.NotFound(w, r)
-	}))
-	t.Cleanup(server.Close)
-	return server.URL
 }
 
 // In a real browser: a very long list of emails. make ui-million runs it; POSTRIDER_UI_ROWS is the number.

@@ -200,3 +200,45 @@ func operationsOf(t *testing.T, app *harness.App) map[string][]string {
 	}
 	return all
 }
+
+// A key that is limited to networks is refused from another address on every API, whatever a client claims its address
+// is, and works again when its own network is allowed.
+func TestKeyIsRefusedFromOtherNetworks(t *testing.T) {
+	t.Parallel()
+	app := startCaptured(t)
+	var made struct {
+		APIKey struct{ ID string } `json:"api_key"`
+		Secret string
+	}
+	app.Do(t, http.MethodPost, "/api/api-keys",
+		asked{"name": "office", "allowed_ips": []string{"192.0.2.0/24"}}).JSON(t, &made)
+	limited := withKey(app, made.Secret)
+	forged := []string{"X-Forwarded-For", "192.0.2.1", "Forwarded", "for=192.0.2.1", "X-Real-Ip", "192.0.2.1"}
+	for what, got := range map[string]harness.Answer{
+		"REST":         limited.Do(t, http.MethodGet, "/api/domains", nil, forged...),
+		"a send":       limited.Do(t, http.MethodPost, "/api/emails", anEmail, forged...),
+		"the stream":   limited.Do(t, http.MethodGet, "/api/events/stream", nil, forged...),
+		"GraphQL":      limited.Do(t, http.MethodPost, "/graphql", asked{"query": "{domains{nodes{id}}}"}, forged...),
+		"the MCP tool": limited.Do(t, http.MethodPost, "/mcp", asked{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, forged...),
+	} {
+		if got.Status != http.StatusForbidden || !strings.Contains(string(got.Body), "cannot be used from 127.0.0.1") {
+			t.Errorf("%s got %d %s, want 403 address_not_allowed", what, got.Status, got.Body)
+		}
+	}
+	for _, api := range compatAPIs {
+		got := limited.Do(t, http.MethodGet, api.Prefix+"/unknown", nil, append(api.credentials(made.Secret), forged...)...)
+		if got.Status != http.StatusForbidden {
+			t.Errorf("%s got %d %s, want 403", api.Prefix, got.Status, got.Body)
+		}
+	}
+	if signsIn(t, app, made.Secret) {
+		t.Error("the key signs in over SMTP from another network")
+	}
+
+	wantAnswer(t, "allowing the network of the test", app.Do(t, http.MethodPatch, "/api/api-keys/"+made.APIKey.ID,
+		asked{"allowed_ips": []string{"127.0.0.1", "::1"}}), http.StatusOK)
+	wantAnswer(t, "the key in its network", limited.Do(t, http.MethodGet, "/api/domains", nil), http.StatusOK)
+	if !signsIn(t, app, made.Secret) {
+		t.Error("the key does not sign in over SMTP from its network")
+	}
+}

@@ -218,13 +218,15 @@ var laterModules = map[event.Type]string{
 	event.AutomationCompleted: "automations", event.AutomationFailed: "automations",
 }
 
-// causedBelow names the tests of modules/domains that cause events which take days or need another account's
-// DNS. Their facts are delivered like the others.
+// causedBelow names the tests of modules that cause events which take days, need another account's DNS, or need
+// much mail. Their facts are delivered like the others.
 var causedBelow = map[event.Type]string{
 	event.DomainVerified: "verify_test.go", event.DomainTemporaryFailure: "recheck_test.go",
 	event.DomainFailed:       "verify_test.go",
 	event.DomainClaimStarted: "claim_test.go", event.DomainClaimed: "claim_test.go", event.DomainLost: "claim_test.go",
 	event.DomainDKIMRotated: "rotate_test.go",
+	event.WebhookDisabled:   "endpoint_test.go", event.AccountRateExceeded: "rates_test.go",
+	event.AccountUsageReached: "notifier_test.go",
 }
 
 type trackedLinks struct{ click, pixel string }

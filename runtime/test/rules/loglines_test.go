@@ -29,7 +29,7 @@ var boundedLines = map[string]string{
 	`"message relayed"`:                               "of a known credential, whose rate is limited",
 	`"mail received"`:                                 "one line for each message that is stored",
 	`"report received"`:                               "one line for each report that is stored",
-	`"security alert not mailed"`:                     "of the worker that writes mails, which is bounded",
+	`"alert not mailed"`:                              "of the worker that writes mails, which is bounded",
 	`"sign-in mail not sent; `:                        "of the worker that writes mails, which is bounded",
 	`"invitation not mailed"`:                         "of the worker that writes mails, which is bounded",
 	`"sms receipt"`:                                   "after the authentication of the provider",

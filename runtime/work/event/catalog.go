@@ -42,6 +42,11 @@ const (
 	DomainClaimed          Type = "domain.claimed"
 	DomainLost             Type = "domain.lost"
 	DomainDKIMRotated      Type = "domain.dkim_rotated"
+
+	WebhookDisabled Type = "webhook.disabled"
+
+	AccountRateExceeded Type = "account.rate_exceeded"
+	AccountUsageReached Type = "account.usage_reached"
 )
 
 // Entry describes one type of the catalog.
@@ -79,6 +84,10 @@ func Lookup(t Type) (Entry, bool) {
 }
 
 var catalog = []Entry{
+	{AccountRateExceeded, "The bounce or complaint rate of the account exceeded a limit, over the last 24 hours",
+		sampleExceededRate()},
+	{AccountUsageReached, "The account has used 80 % or all of its monthly limit, or of the emails included in its plan",
+		sampleReachedUsage()},
 	{AutomationCancelled, "A run was cancelled. It appears in the timeline and is not sent to webhooks", sampleRun("cancelled", 1, "delay", nil)},
 	{AutomationCompleted, "A run finished all its steps, or ended early on a false condition", sampleRun("completed", 2, "send_email", nil)},
 	{AutomationFailed, "A run failed: a send failed, a wait timed out, or a value was " +
@@ -154,6 +163,8 @@ var catalog = []Entry{
 		})},
 	{SuppressionAdded, "An address was added to the suppression list", sampleSuppression()},
 	{SuppressionRemoved, "An address was removed from the suppression list", sampleSuppression()},
+	{WebhookDisabled, "Postrider disabled an endpoint, which responded 410 or failed 30 times in a row",
+		sampleDisabledWebhook()},
 }
 
 var sampleTime = time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)

@@ -48,6 +48,10 @@ func moduleOf(t Type) string {
 		return "bounces"
 	case ContactUnsubscribed:
 		return "suppression"
+	case AccountRateExceeded:
+		return "statistics"
+	case AccountUsageReached:
+		return "billing"
 	}
 	subject, _, _ := strings.Cut(string(t), ".")
 	switch subject {
@@ -57,6 +61,8 @@ func moduleOf(t Type) string {
 		return "domains"
 	case "suppression":
 		return "suppression"
+	case "webhook":
+		return "webhooks"
 	}
 	return "sending"
 }

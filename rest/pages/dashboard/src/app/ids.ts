@@ -11,7 +11,7 @@ const idPages = [
   page('wh', 'webhook endpoint', (id) => `/webhooks/${id}`),
   page('sup', 'suppression', (id) => `/suppressions/${id}`),
   page('opt', 'category opt-out', () => '/suppressions?tab=opt-outs'),
-  page('key', 'API key', () => '/keys'),
+  page('key', 'API key', (id) => `/keys/${id}`),
   page('smtp', 'SMTP credential', () => '/keys?tab=smtp'),
   page('usr', 'activity of this user', (id) => `/audit-log?q=by:${id}`),
   page('aud', 'audit log entry', (id) => `/audit-log?q=${id}&open=${id}`),

@@ -1,8 +1,9 @@
 import { useNavigate } from '@tanstack/react-router'
 import { Command } from 'cmdk'
 import { CornerDownLeft, Plus, Search } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { useEffect, useLayoutEffect, useState } from 'react'
 import { useGraphQL } from '@/api/graphql'
+import { useStore } from '@/api/store'
 import { useModal } from '@/parts/modal'
 import { Time } from '@/parts/Time'
 import { findPage, pageOfId } from '../ids'
@@ -10,12 +11,7 @@ import { buildNav } from '../registry'
 import { setTheme } from '../theme'
 import { useViewer, type Right } from '../viewer'
 import { PaletteSearch } from './palette.gen'
-import { paletteOpen, paletteText, shortcutsOpen } from './state'
-
-const close = () => {
-  paletteText.set('')
-  paletteOpen.set(false)
-}
+import { closePalette as close, paletteText, shortcutsOpen } from './state'
 
 // pathOf returns the page of a search result.
 const pathOf: Record<string, (id: string, detail: string) => string> = {
@@ -26,7 +22,7 @@ const pathOf: Record<string, (id: string, detail: string) => string> = {
   AUTOMATION: (id) => `/automations/${id}`,
   WEBHOOK: (id) => `/webhooks/${id}`,
   SUPPRESSION: (id) => `/suppressions/${id}`,
-  API_KEY: () => '/keys',
+  API_KEY: (id) => `/keys/${id}`,
   AUTOMATION_RUN: (id) => `/automations/runs/${id}`,
   CUSTOM_EVENT: (id) => `/events/${id}`,
   WEBHOOK_DELIVERY: (id, endpoint) => `/webhooks/${endpoint}?open=${id}`,
@@ -55,9 +51,9 @@ export default function Palette() {
   const viewer = useViewer()
   const navigate = useNavigate()
   const dialog = useModal()
-  const [text, setText] = useState(paletteText.get())
+  const text = useStore(paletteText)
   const [searchText, setSearchText] = useState(text)
-  useEffect(() => {
+  useLayoutEffect(() => { // together with the opening, so that no key is lost
     dialog.current?.querySelector('input')?.focus() // the browser would focus the list
   }, [])
   useEffect(() => {
@@ -81,7 +77,7 @@ export default function Palette() {
       <Command shouldFilter={false} loop label="Search or jump to">
         <label className="flex h-12 items-center gap-2.5 border-b border-line px-4">
           <Search aria-hidden className="text-ink-3" />
-          <Command.Input value={text} onValueChange={setText} placeholder="Search for an email address, subject, ID or page" className="min-w-0 flex-1 bg-transparent text-md outline-none" />
+          <Command.Input value={text} onValueChange={paletteText.set} placeholder="Search for an email address, subject, ID or page" className="min-w-0 flex-1 bg-transparent text-md outline-none" />
           <kbd className="key">Esc</kbd>
         </label>
         <Command.List className="max-h-[min(420px,60vh)] overflow-auto p-1.5 [&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-ink-3">

@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { buildNav } from '../registry'
 import { useViewer } from '../viewer'
-import { paletteOpen, shortcutsOpen } from './state'
+import { closePalette, paletteOpen, paletteText, shortcutsOpen } from './state'
 
 // isTyping reports whether a key press belongs to an input.
 export function isTyping(e: KeyboardEvent): boolean {
@@ -20,10 +20,18 @@ export function useShortcuts() {
     const onKeyDown = (e: KeyboardEvent) => {
       if ((e.metaKey || e.ctrlKey) && e.key.toLowerCase() === 'k') {
         e.preventDefault()
-        paletteOpen.set(!paletteOpen.get())
+        if (paletteOpen.get()) closePalette()
+        else paletteOpen.set(true)
         return
       }
-      if (e.metaKey || e.ctrlKey || e.altKey || isTyping(e)) return
+      if (e.metaKey || e.ctrlKey || e.altKey) return
+      if (paletteOpen.get() && !document.querySelector('dialog[open]')) { // it still loads, and starts with this text
+        e.preventDefault()
+        if (e.key === 'Escape') closePalette()
+        else if (e.key.length === 1) paletteText.set(paletteText.get() + e.key)
+        return
+      }
+      if (isTyping(e)) return
       if (e.key === '/') {
         const field = document.querySelector<HTMLInputElement>('[data-filter]')
         if (field) {

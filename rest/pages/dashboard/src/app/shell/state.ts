@@ -2,8 +2,13 @@ import { store } from '@/api/store'
 
 export const paletteOpen = store(false)
 
-// paletteText is what the palette searches for when it opens.
+// paletteText is what the palette searches for.
 export const paletteText = store('')
+
+export function closePalette() {
+  paletteText.set('')
+  paletteOpen.set(false)
+}
 
 export const shortcutsOpen = store(false)
 

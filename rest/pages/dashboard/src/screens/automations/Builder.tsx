@@ -119,7 +119,7 @@ export function Builder({ automation: a, draft, write, trace }: Props) {
         {trace && <p className="flex flex-none items-center gap-2 border-b border-line bg-accent-soft px-4 py-1.5 text-accent">Path of the last dry run.<button type="button" className="btn sm ml-auto" onClick={trace.clear}><X aria-hidden />Hide</button></p>}
         {draft.refusal && draft.refusal.error !== null && draft.troubles.length === 0 && <div className="p-3"><ErrorAlert title="Not saved. Your changes are still here." error={draft.refusal.error} retry={() => void draft.save()} /></div>}
         <div className={`grid min-h-0 flex-1 ${panel ? 'md:grid-cols-[minmax(320px,2fr)_minmax(0,3fr)] lg:grid-cols-[300px_minmax(0,1fr)_360px]' : 'md:grid-cols-[minmax(300px,360px)_minmax(0,1fr)]'}`}>
-          <div className={`min-h-0 min-w-0 overflow-auto border-line p-4 md:border-r ${panel ? 'max-lg:hidden' : view === 'canvas' ? 'max-md:hidden' : ''}`} tabIndex={-1}>
+          <div className={`min-h-0 min-w-0 overflow-auto border-line p-4 md:border-r md:pl-6 ${panel ? 'max-lg:hidden' : view === 'canvas' ? 'max-md:hidden' : ''}`} tabIndex={-1}>
             <Outline />
             {write && <p className="mt-3 text-xs text-ink-3 max-md:hidden"><kbd className="key">↑</kbd> <kbd className="key">↓</kbd> move between steps, <kbd className="key">Enter</kbd> opens one, <kbd className="key">+</kbd> adds one, <kbd className="key">Alt</kbd> with an arrow moves it, <kbd className="key">Del</kbd> deletes it.</p>}
             <p className="mt-2 text-xs text-ink-3">All versions. Updates every 10 seconds.</p>

@@ -1,4 +1,3 @@
-import type { ReactNode } from 'react'
 import { unwrap, rest } from '@/api/rest'
 import type { components } from '@/api/rest.gen'
 import { toast } from '@/app/toasts'
@@ -6,6 +5,7 @@ import { useViewer } from '@/app/viewer'
 import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Field, useWrite } from '@/parts/Form'
 import { Card } from '@/parts/Page'
+import { Switch } from '@/parts/Switch'
 import type { Domain } from './Page'
 
 type Change = components['schemas']['UpdateDomain']
@@ -44,15 +44,5 @@ export function Settings({ domain, read }: { domain: Domain; read: () => Promise
         {save.error !== null && <ErrorAlert title="Not saved" error={save.error} />}
       </div>
     </Card>
-  )
-}
-
-function Switch({ label, on, disabled, set, children }: { label: string; on: boolean; disabled: boolean; set: (on: boolean) => void; children: ReactNode }) {
-  return (
-    <label className={`flex items-start gap-3 ${disabled ? 'opacity-60' : ''}`}>
-      <input type="checkbox" role="switch" checked={on} disabled={disabled} onChange={(e) => set(e.target.checked)} className="peer sr-only" />
-      <span aria-hidden className="relative mt-0.5 h-[18px] w-8 flex-none rounded-full bg-line-strong transition-colors peer-checked:bg-accent-fill peer-focus-visible:outline-2 peer-focus-visible:outline-offset-2 peer-focus-visible:outline-accent after:absolute after:top-0.5 after:left-0.5 after:size-3.5 after:rounded-full after:bg-on-fill after:transition-transform peer-checked:after:translate-x-3.5" />
-      <span><span className="font-medium">{label}</span><span className="block text-xs text-ink-3">{children}</span></span>
-    </label>
   )
 }

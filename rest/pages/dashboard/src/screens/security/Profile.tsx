@@ -1,6 +1,7 @@
 import { ErrorAlert } from '@/parts/ErrorAlert'
 import { PageBody, PageHead } from '@/parts/Page'
 import { SkeletonText } from '@/parts/Skeleton'
+import { Alerts } from './Alerts'
 import { Authenticator } from './Authenticator'
 import { useMe } from './me'
 import { Passkeys } from './Passkeys'
@@ -18,6 +19,7 @@ export default function Profile() {
         {me.data ? (
           <>
             <Who name={me.data.name} email={me.data.email} />
+            {me.data.alerts && <Alerts on={me.data.alerts} email={me.data.email} />}
             <Password has={me.data.password} email={me.data.email} />
             <Authenticator on={me.data.second_factor} />
             <Passkeys />

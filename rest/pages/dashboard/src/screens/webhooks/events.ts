@@ -8,12 +8,13 @@ const all: Record<EventType, true> = {
   'email.opened': true, 'email.clicked': true, 'email.received': true,
   'contact.unsubscribed': true, 'suppression.added': true, 'suppression.removed': true,
   'domain.added': true, 'domain.verified': true, 'domain.updated': true, 'domain.temporary_failure': true, 'domain.failed': true, 'domain.lost': true, 'domain.deleted': true, 'domain.dkim_rotated': true, 'domain.claim_started': true, 'domain.claimed': true,
+  'webhook.disabled': true, 'account.rate_exceeded': true, 'account.usage_reached': true,
   'automation.started': true, 'automation.step_completed': true, 'automation.completed': true, 'automation.failed': true,
 }
 export const eventTypes = Object.keys(all) as EventType[]
 
 const groupOf = (type: string) => type.slice(0, type.indexOf('.'))
-const titles: Record<string, string> = { email: 'Emails', contact: 'Contacts', suppression: 'Suppressions', domain: 'Domains', automation: 'Automations' }
+const titles: Record<string, string> = { email: 'Emails', contact: 'Contacts', suppression: 'Suppressions', domain: 'Domains', automation: 'Automations', webhook: 'Endpoints', account: 'Account' }
 
 export const eventGroups = [...new Set(eventTypes.map(groupOf))].map((key) => ({ key, title: titles[key] ?? key, types: eventTypes.filter((t) => groupOf(t) === key) }))
 

@@ -1,0 +1,72 @@
+// Four questions of a new user, each answered from the start page with a few actions: why an address did not get its
+// invoice, which email has order 2202, how to make an automation wait two days, and which endpoint is broken and since
+// when. An action is a click, a shortcut or a typed text. film.mjs sends the test email from production.
+import { check, nothing, open, watch } from './browser.mjs'
+import { api, base, seen, send, settled, signIn, until, visit } from './dashboard.mjs'
+import { website } from './peers.mjs'
+
+const endpoint = await website(answer => answer.writeHead(410).end())
+const { webhook } = await api('POST', '/webhooks', { url: `http://127.0.0.1:${endpoint.port}/orders`, events: ['email.sent'] })
+await api('POST', '/webhooks', { url: `http://127.0.0.1:${endpoint.port}/unused`, events: ['email.complained'] })
+await api('POST', '/suppressions', { email: 'bob@example.net' })
+await send({ to: 'bob@example.net', subject: 'Invoice 77' })
+for (const order of [2201, 2202, 2203]) await send({ to: `reader${order}@example.net`, subject: `Your order ${order} has shipped` })
+const { automation } = await api('POST', '/automations', { name: 'Welcome', trigger: { event: 'user.created' }, steps: [
+  { key: 'pause', type: 'delay', duration: 'P1D' }, { key: 'hello', type: 'send_email', from: 'Ada <ada@dev.test>', subject: 'Welcome', text: 'Hello' }] })
+await api('POST', `/automations/${automation.id}`, { action: 'activate' })
+await until('the endpoint is disabled', async () => (await api('GET', `/webhooks/${webhook.id}`)).webhook.enabled === false)
+
+const { browser, context, page } = await open({ viewport: { width: 1440, height: 900 } })
+const wrong = watch(context, base)
+await signIn(context)
+let actions = 0
+const click = async it => { actions++; await it.click() }
+const press = async keys => { actions++; await page.keyboard.press(keys) }
+const type = async text => { actions++; await page.keyboard.type(text) }
+const fill = async (it, text) => { actions++; await it.fill(text) }
+const go = name => click(page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: new RegExp(`^${name}`) }))
+// answer asks a question on the start page, and limits the number of actions to its answer.
+async function answer(question, limit, steps) {
+  await visit(page, '/')
+  actions = 0
+  await steps()
+  check(actions <= limit, `"${question}" takes at most ${limit} actions, not ${actions}`)
+  console.log(`${question} ${actions} actions`)
+}
+
+await answer('Why did bob@ not get the invoice?', 3, async () => {
+  await press('Control+k')
+  await type('bob@') // immediately: keys typed while the palette loads are kept
+  await click(page.getByRole('option', { name: /Invoice 77/ }).first())
+  await page.getByRole('heading', { name: 'Invoice 77' }).waitFor()
+  await seen(page, /bob@example\.net was suppressed .*Added here or through the API/).first().waitFor()
+})
+await answer('Which email has order 2202?', 3, async () => {
+  await go('Emails')
+  await page.getByRole('combobox', { name: 'Filter' }).waitFor()
+  await press('/')
+  await type('2202')
+  await page.waitForFunction(() => document.querySelectorAll('tr[data-row]').length === 1)
+  await page.locator('tr[data-row]').filter({ hasText: 'Your order 2202 has shipped' }).waitFor()
+})
+await answer('How does the welcome automation wait two days?', 7, async () => {
+  await go('Automations')
+  await click(page.getByRole('link', { name: 'Welcome', exact: true }))
+  await click(page.getByRole('main').getByRole('button', { name: /^Wait/ }).first())
+  await fill(page.getByRole('spinbutton'), '2')
+  await click(page.getByRole('button', { name: 'Save draft' }))
+  await click(page.getByRole('button', { name: 'Activate changes' }))
+  await click(page.getByRole('dialog').getByRole('button', { name: 'Activate', exact: true }))
+  await until('the automation waits two days', async () => JSON.stringify(await api('GET', `/automations/${automation.id}`)).includes('"P2D"'))
+  await seen(page, 'Version 2 activated').first().waitFor()
+})
+await answer('Which endpoint is broken, and since when?', 2, async () => {
+  await go('Webhooks')
+  await settled(page)
+  await page.getByRole('row').filter({ hasText: '/orders' }).getByText('Disabled').waitFor()
+  await page.getByRole('row').filter({ hasText: '/unused' }).getByText('Enabled').waitFor()
+  await click(page.getByRole('link', { name: /\/orders$/ }))
+  await page.getByRole('status').filter({ hasText: /Disabled .*(ago|now) after it responded 410 Gone/ }).waitFor()
+})
+await browser.close()
+nothing(wrong)
