@@ -3,6 +3,8 @@
 package attempt
 
 import (
+	"time"
+
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -10,6 +12,51 @@ import (
 // ID filters vertices based on their ID field.
 func ID(id int64) predicate.Attempt {
 	return predicate.Attempt(sql.FieldEQ(FieldID, id))
+}
+
+// IDEQ applies the EQ predicate on the ID field.
+func IDEQ(id int64) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldID, id))
+}
+
+// IDNEQ applies the NEQ predicate on the ID field.
+func IDNEQ(id int64) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNEQ(FieldID, id))
+}
+
+// IDIn applies the In predicate on the ID field.
+func IDIn(ids ...int64) predicate.Attempt {
+	return predicate.Attempt(sql.FieldIn(FieldID, ids...))
+}
+
+// IDNotIn applies the NotIn predicate on the ID field.
+func IDNotIn(ids ...int64) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNotIn(FieldID, ids...))
+}
+
+// IDGT applies the GT predicate on the ID field.
+func IDGT(id int64) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGT(FieldID, id))
+}
+
+// IDGTE applies the GTE predicate on the ID field.
+func IDGTE(id int64) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGTE(FieldID, id))
+}
+
+// IDLT applies the LT predicate on the ID field.
+func IDLT(id int64) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLT(FieldID, id))
+}
+
+// IDLTE applies the LTE predicate on the ID field.
+func IDLTE(id int64) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLTE(FieldID, id))
+}
+
+// RecipientID applies equality check predicate on the "recipient_id" field. It's identical to RecipientIDEQ.
+func RecipientID(v int64) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldRecipientID, v))
 }
 
 // EmailID applies equality check predicate on the "email_id" field. It's identical to EmailIDEQ.
@@ -22,9 +69,49 @@ func AccountID(v string) predicate.Attempt {
 	return predicate.Attempt(sql.FieldEQ(FieldAccountID, v))
 }
 
+// Number applies equality check predicate on the "number" field. It's identical to NumberEQ.
+func Number(v int) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldNumber, v))
+}
+
+// Fence applies equality check predicate on the "fence" field. It's identical to FenceEQ.
+func Fence(v int64) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldFence, v))
+}
+
+// StartedAt applies equality check predicate on the "started_at" field. It's identical to StartedAtEQ.
+func StartedAt(v time.Time) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldStartedAt, v))
+}
+
+// FinishedAt applies equality check predicate on the "finished_at" field. It's identical to FinishedAtEQ.
+func FinishedAt(v time.Time) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldFinishedAt, v))
+}
+
+// Phase applies equality check predicate on the "phase" field. It's identical to PhaseEQ.
+func Phase(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldPhase, v))
+}
+
+// Code applies equality check predicate on the "code" field. It's identical to CodeEQ.
+func Code(v int) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldCode, v))
+}
+
+// EnhancedCode applies equality check predicate on the "enhanced_code" field. It's identical to EnhancedCodeEQ.
+func EnhancedCode(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldEnhancedCode, v))
+}
+
 // Reply applies equality check predicate on the "reply" field. It's identical to ReplyEQ.
 func Reply(v string) predicate.Attempt {
 	return predicate.Attempt(sql.FieldEQ(FieldReply, v))
+}
+
+// RemoteHost applies equality check predicate on the "remote_host" field. It's identical to RemoteHostEQ.
+func RemoteHost(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldRemoteHost, v))
 }
 
 // RemoteAddr applies equality check predicate on the "remote_addr" field. It's identical to RemoteAddrEQ.
@@ -37,9 +124,24 @@ func TLS(v string) predicate.Attempt {
 	return predicate.Attempt(sql.FieldEQ(FieldTLS, v))
 }
 
+// TLSPolicy applies equality check predicate on the "tls_policy" field. It's identical to TLSPolicyEQ.
+func TLSPolicy(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldTLSPolicy, v))
+}
+
 // LocalAddr applies equality check predicate on the "local_addr" field. It's identical to LocalAddrEQ.
 func LocalAddr(v string) predicate.Attempt {
 	return predicate.Attempt(sql.FieldEQ(FieldLocalAddr, v))
+}
+
+// Way applies equality check predicate on the "way" field. It's identical to WayEQ.
+func Way(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldWay, v))
+}
+
+// Class applies equality check predicate on the "class" field. It's identical to ClassEQ.
+func Class(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldClass, v))
 }
 
 // Node applies equality check predicate on the "node" field. It's identical to NodeEQ.
@@ -47,12 +149,1217 @@ func Node(v int32) predicate.Attempt {
 	return predicate.Attempt(sql.FieldEQ(FieldNode, v))
 }
 
+// Ahead applies equality check predicate on the "ahead" field. It's identical to AheadEQ.
+func Ahead(v bool) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldAhead, v))
+}
+
+// InDoubtAt applies equality check predicate on the "in_doubt_at" field. It's identical to InDoubtAtEQ.
+func InDoubtAt(v time.Time) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldInDoubtAt, v))
+}
+
+// RecipientIDEQ applies the EQ predicate on the "recipient_id" field.
+func RecipientIDEQ(v int64) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldRecipientID, v))
+}
+
+// RecipientIDNEQ applies the NEQ predicate on the "recipient_id" field.
+func RecipientIDNEQ(v int64) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNEQ(FieldRecipientID, v))
+}
+
 // RecipientIDIn applies the In predicate on the "recipient_id" field.
 func RecipientIDIn(vs ...int64) predicate.Attempt {
 	return predicate.Attempt(sql.FieldIn(FieldRecipientID, vs...))
 }
 
+// RecipientIDNotIn applies the NotIn predicate on the "recipient_id" field.
+func RecipientIDNotIn(vs ...int64) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNotIn(FieldRecipientID, vs...))
+}
+
+// RecipientIDGT applies the GT predicate on the "recipient_id" field.
+func RecipientIDGT(v int64) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGT(FieldRecipientID, v))
+}
+
+// RecipientIDGTE applies the GTE predicate on the "recipient_id" field.
+func RecipientIDGTE(v int64) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGTE(FieldRecipientID, v))
+}
+
+// RecipientIDLT applies the LT predicate on the "recipient_id" field.
+func RecipientIDLT(v int64) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLT(FieldRecipientID, v))
+}
+
+// RecipientIDLTE applies the LTE predicate on the "recipient_id" field.
+func RecipientIDLTE(v int64) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLTE(FieldRecipientID, v))
+}
+
+// EmailIDEQ applies the EQ predicate on the "email_id" field.
+func EmailIDEQ(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldEmailID, v))
+}
+
+// EmailIDNEQ applies the NEQ predicate on the "email_id" field.
+func EmailIDNEQ(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNEQ(FieldEmailID, v))
+}
+
 // EmailIDIn applies the In predicate on the "email_id" field.
 func EmailIDIn(vs ...string) predicate.Attempt {
 	return predicate.Attempt(sql.FieldIn(FieldEmailID, vs...))
+}
+
+// EmailIDNotIn applies the NotIn predicate on the "email_id" field.
+func EmailIDNotIn(vs ...string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNotIn(FieldEmailID, vs...))
+}
+
+// EmailIDGT applies the GT predicate on the "email_id" field.
+func EmailIDGT(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGT(FieldEmailID, v))
+}
+
+// EmailIDGTE applies the GTE predicate on the "email_id" field.
+func EmailIDGTE(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGTE(FieldEmailID, v))
+}
+
+// EmailIDLT applies the LT predicate on the "email_id" field.
+func EmailIDLT(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLT(FieldEmailID, v))
+}
+
+// EmailIDLTE applies the LTE predicate on the "email_id" field.
+func EmailIDLTE(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLTE(FieldEmailID, v))
+}
+
+// EmailIDContains applies the Contains predicate on the "email_id" field.
+func EmailIDContains(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldContains(FieldEmailID, v))
+}
+
+// EmailIDHasPrefix applies the HasPrefix predicate on the "email_id" field.
+func EmailIDHasPrefix(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldHasPrefix(FieldEmailID, v))
+}
+
+// EmailIDHasSuffix applies the HasSuffix predicate on the "email_id" field.
+func EmailIDHasSuffix(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldHasSuffix(FieldEmailID, v))
+}
+
+// EmailIDEqualFold applies the EqualFold predicate on the "email_id" field.
+func EmailIDEqualFold(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEqualFold(FieldEmailID, v))
+}
+
+// EmailIDContainsFold applies the ContainsFold predicate on the "email_id" field.
+func EmailIDContainsFold(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldContainsFold(FieldEmailID, v))
+}
+
+// AccountIDEQ applies the EQ predicate on the "account_id" field.
+func AccountIDEQ(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldAccountID, v))
+}
+
+// AccountIDNEQ applies the NEQ predicate on the "account_id" field.
+func AccountIDNEQ(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNEQ(FieldAccountID, v))
+}
+
+// AccountIDIn applies the In predicate on the "account_id" field.
+func AccountIDIn(vs ...string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldIn(FieldAccountID, vs...))
+}
+
+// AccountIDNotIn applies the NotIn predicate on the "account_id" field.
+func AccountIDNotIn(vs ...string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNotIn(FieldAccountID, vs...))
+}
+
+// AccountIDGT applies the GT predicate on the "account_id" field.
+func AccountIDGT(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGT(FieldAccountID, v))
+}
+
+// AccountIDGTE applies the GTE predicate on the "account_id" field.
+func AccountIDGTE(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGTE(FieldAccountID, v))
+}
+
+// AccountIDLT applies the LT predicate on the "account_id" field.
+func AccountIDLT(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLT(FieldAccountID, v))
+}
+
+// AccountIDLTE applies the LTE predicate on the "account_id" field.
+func AccountIDLTE(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLTE(FieldAccountID, v))
+}
+
+// AccountIDContains applies the Contains predicate on the "account_id" field.
+func AccountIDContains(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldContains(FieldAccountID, v))
+}
+
+// AccountIDHasPrefix applies the HasPrefix predicate on the "account_id" field.
+func AccountIDHasPrefix(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldHasPrefix(FieldAccountID, v))
+}
+
+// AccountIDHasSuffix applies the HasSuffix predicate on the "account_id" field.
+func AccountIDHasSuffix(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldHasSuffix(FieldAccountID, v))
+}
+
+// AccountIDEqualFold applies the EqualFold predicate on the "account_id" field.
+func AccountIDEqualFold(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEqualFold(FieldAccountID, v))
+}
+
+// AccountIDContainsFold applies the ContainsFold predicate on the "account_id" field.
+func AccountIDContainsFold(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldContainsFold(FieldAccountID, v))
+}
+
+// NumberEQ applies the EQ predicate on the "number" field.
+func NumberEQ(v int) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldNumber, v))
+}
+
+// NumberNEQ applies the NEQ predicate on the "number" field.
+func NumberNEQ(v int) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNEQ(FieldNumber, v))
+}
+
+// NumberIn applies the In predicate on the "number" field.
+func NumberIn(vs ...int) predicate.Attempt {
+	return predicate.Attempt(sql.FieldIn(FieldNumber, vs...))
+}
+
+// NumberNotIn applies the NotIn predicate on the "number" field.
+func NumberNotIn(vs ...int) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNotIn(FieldNumber, vs...))
+}
+
+// NumberGT applies the GT predicate on the "number" field.
+func NumberGT(v int) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGT(FieldNumber, v))
+}
+
+// NumberGTE applies the GTE predicate on the "number" field.
+func NumberGTE(v int) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGTE(FieldNumber, v))
+}
+
+// NumberLT applies the LT predicate on the "number" field.
+func NumberLT(v int) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLT(FieldNumber, v))
+}
+
+// NumberLTE applies the LTE predicate on the "number" field.
+func NumberLTE(v int) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLTE(FieldNumber, v))
+}
+
+// FenceEQ applies the EQ predicate on the "fence" field.
+func FenceEQ(v int64) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldFence, v))
+}
+
+// FenceNEQ applies the NEQ predicate on the "fence" field.
+func FenceNEQ(v int64) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNEQ(FieldFence, v))
+}
+
+// FenceIn applies the In predicate on the "fence" field.
+func FenceIn(vs ...int64) predicate.Attempt {
+	return predicate.Attempt(sql.FieldIn(FieldFence, vs...))
+}
+
+// FenceNotIn applies the NotIn predicate on the "fence" field.
+func FenceNotIn(vs ...int64) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNotIn(FieldFence, vs...))
+}
+
+// FenceGT applies the GT predicate on the "fence" field.
+func FenceGT(v int64) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGT(FieldFence, v))
+}
+
+// FenceGTE applies the GTE predicate on the "fence" field.
+func FenceGTE(v int64) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGTE(FieldFence, v))
+}
+
+// FenceLT applies the LT predicate on the "fence" field.
+func FenceLT(v int64) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLT(FieldFence, v))
+}
+
+// FenceLTE applies the LTE predicate on the "fence" field.
+func FenceLTE(v int64) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLTE(FieldFence, v))
+}
+
+// StartedAtEQ applies the EQ predicate on the "started_at" field.
+func StartedAtEQ(v time.Time) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldStartedAt, v))
+}
+
+// StartedAtNEQ applies the NEQ predicate on the "started_at" field.
+func StartedAtNEQ(v time.Time) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNEQ(FieldStartedAt, v))
+}
+
+// StartedAtIn applies the In predicate on the "started_at" field.
+func StartedAtIn(vs ...time.Time) predicate.Attempt {
+	return predicate.Attempt(sql.FieldIn(FieldStartedAt, vs...))
+}
+
+// StartedAtNotIn applies the NotIn predicate on the "started_at" field.
+func StartedAtNotIn(vs ...time.Time) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNotIn(FieldStartedAt, vs...))
+}
+
+// StartedAtGT applies the GT predicate on the "started_at" field.
+func StartedAtGT(v time.Time) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGT(FieldStartedAt, v))
+}
+
+// StartedAtGTE applies the GTE predicate on the "started_at" field.
+func StartedAtGTE(v time.Time) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGTE(FieldStartedAt, v))
+}
+
+// StartedAtLT applies the LT predicate on the "started_at" field.
+func StartedAtLT(v time.Time) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLT(FieldStartedAt, v))
+}
+
+// StartedAtLTE applies the LTE predicate on the "started_at" field.
+func StartedAtLTE(v time.Time) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLTE(FieldStartedAt, v))
+}
+
+// FinishedAtEQ applies the EQ predicate on the "finished_at" field.
+func FinishedAtEQ(v time.Time) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldFinishedAt, v))
+}
+
+// FinishedAtNEQ applies the NEQ predicate on the "finished_at" field.
+func FinishedAtNEQ(v time.Time) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNEQ(FieldFinishedAt, v))
+}
+
+// FinishedAtIn applies the In predicate on the "finished_at" field.
+func FinishedAtIn(vs ...time.Time) predicate.Attempt {
+	return predicate.Attempt(sql.FieldIn(FieldFinishedAt, vs...))
+}
+
+// FinishedAtNotIn applies the NotIn predicate on the "finished_at" field.
+func FinishedAtNotIn(vs ...time.Time) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNotIn(FieldFinishedAt, vs...))
+}
+
+// FinishedAtGT applies the GT predicate on the "finished_at" field.
+func FinishedAtGT(v time.Time) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGT(FieldFinishedAt, v))
+}
+
+// FinishedAtGTE applies the GTE predicate on the "finished_at" field.
+func FinishedAtGTE(v time.Time) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGTE(FieldFinishedAt, v))
+}
+
+// FinishedAtLT applies the LT predicate on the "finished_at" field.
+func FinishedAtLT(v time.Time) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLT(FieldFinishedAt, v))
+}
+
+// FinishedAtLTE applies the LTE predicate on the "finished_at" field.
+func FinishedAtLTE(v time.Time) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLTE(FieldFinishedAt, v))
+}
+
+// FinishedAtIsNil applies the IsNil predicate on the "finished_at" field.
+func FinishedAtIsNil() predicate.Attempt {
+	return predicate.Attempt(sql.FieldIsNull(FieldFinishedAt))
+}
+
+// FinishedAtNotNil applies the NotNil predicate on the "finished_at" field.
+func FinishedAtNotNil() predicate.Attempt {
+	return predicate.Attempt(sql.FieldNotNull(FieldFinishedAt))
+}
+
+// OutcomeEQ applies the EQ predicate on the "outcome" field.
+func OutcomeEQ(v Outcome) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldOutcome, v))
+}
+
+// OutcomeNEQ applies the NEQ predicate on the "outcome" field.
+func OutcomeNEQ(v Outcome) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNEQ(FieldOutcome, v))
+}
+
+// OutcomeIn applies the In predicate on the "outcome" field.
+func OutcomeIn(vs ...Outcome) predicate.Attempt {
+	return predicate.Attempt(sql.FieldIn(FieldOutcome, vs...))
+}
+
+// OutcomeNotIn applies the NotIn predicate on the "outcome" field.
+func OutcomeNotIn(vs ...Outcome) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNotIn(FieldOutcome, vs...))
+}
+
+// OutcomeIsNil applies the IsNil predicate on the "outcome" field.
+func OutcomeIsNil() predicate.Attempt {
+	return predicate.Attempt(sql.FieldIsNull(FieldOutcome))
+}
+
+// OutcomeNotNil applies the NotNil predicate on the "outcome" field.
+func OutcomeNotNil() predicate.Attempt {
+	return predicate.Attempt(sql.FieldNotNull(FieldOutcome))
+}
+
+// PhaseEQ applies the EQ predicate on the "phase" field.
+func PhaseEQ(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldPhase, v))
+}
+
+// PhaseNEQ applies the NEQ predicate on the "phase" field.
+func PhaseNEQ(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNEQ(FieldPhase, v))
+}
+
+// PhaseIn applies the In predicate on the "phase" field.
+func PhaseIn(vs ...string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldIn(FieldPhase, vs...))
+}
+
+// PhaseNotIn applies the NotIn predicate on the "phase" field.
+func PhaseNotIn(vs ...string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNotIn(FieldPhase, vs...))
+}
+
+// PhaseGT applies the GT predicate on the "phase" field.
+func PhaseGT(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGT(FieldPhase, v))
+}
+
+// PhaseGTE applies the GTE predicate on the "phase" field.
+func PhaseGTE(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGTE(FieldPhase, v))
+}
+
+// PhaseLT applies the LT predicate on the "phase" field.
+func PhaseLT(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLT(FieldPhase, v))
+}
+
+// PhaseLTE applies the LTE predicate on the "phase" field.
+func PhaseLTE(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLTE(FieldPhase, v))
+}
+
+// PhaseContains applies the Contains predicate on the "phase" field.
+func PhaseContains(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldContains(FieldPhase, v))
+}
+
+// PhaseHasPrefix applies the HasPrefix predicate on the "phase" field.
+func PhaseHasPrefix(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldHasPrefix(FieldPhase, v))
+}
+
+// PhaseHasSuffix applies the HasSuffix predicate on the "phase" field.
+func PhaseHasSuffix(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldHasSuffix(FieldPhase, v))
+}
+
+// PhaseEqualFold applies the EqualFold predicate on the "phase" field.
+func PhaseEqualFold(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEqualFold(FieldPhase, v))
+}
+
+// PhaseContainsFold applies the ContainsFold predicate on the "phase" field.
+func PhaseContainsFold(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldContainsFold(FieldPhase, v))
+}
+
+// CodeEQ applies the EQ predicate on the "code" field.
+func CodeEQ(v int) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldCode, v))
+}
+
+// CodeNEQ applies the NEQ predicate on the "code" field.
+func CodeNEQ(v int) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNEQ(FieldCode, v))
+}
+
+// CodeIn applies the In predicate on the "code" field.
+func CodeIn(vs ...int) predicate.Attempt {
+	return predicate.Attempt(sql.FieldIn(FieldCode, vs...))
+}
+
+// CodeNotIn applies the NotIn predicate on the "code" field.
+func CodeNotIn(vs ...int) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNotIn(FieldCode, vs...))
+}
+
+// CodeGT applies the GT predicate on the "code" field.
+func CodeGT(v int) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGT(FieldCode, v))
+}
+
+// CodeGTE applies the GTE predicate on the "code" field.
+func CodeGTE(v int) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGTE(FieldCode, v))
+}
+
+// CodeLT applies the LT predicate on the "code" field.
+func CodeLT(v int) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLT(FieldCode, v))
+}
+
+// CodeLTE applies the LTE predicate on the "code" field.
+func CodeLTE(v int) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLTE(FieldCode, v))
+}
+
+// CodeIsNil applies the IsNil predicate on the "code" field.
+func CodeIsNil() predicate.Attempt {
+	return predicate.Attempt(sql.FieldIsNull(FieldCode))
+}
+
+// CodeNotNil applies the NotNil predicate on the "code" field.
+func CodeNotNil() predicate.Attempt {
+	return predicate.Attempt(sql.FieldNotNull(FieldCode))
+}
+
+// EnhancedCodeEQ applies the EQ predicate on the "enhanced_code" field.
+func EnhancedCodeEQ(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldEnhancedCode, v))
+}
+
+// EnhancedCodeNEQ applies the NEQ predicate on the "enhanced_code" field.
+func EnhancedCodeNEQ(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNEQ(FieldEnhancedCode, v))
+}
+
+// EnhancedCodeIn applies the In predicate on the "enhanced_code" field.
+func EnhancedCodeIn(vs ...string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldIn(FieldEnhancedCode, vs...))
+}
+
+// EnhancedCodeNotIn applies the NotIn predicate on the "enhanced_code" field.
+func EnhancedCodeNotIn(vs ...string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNotIn(FieldEnhancedCode, vs...))
+}
+
+// EnhancedCodeGT applies the GT predicate on the "enhanced_code" field.
+func EnhancedCodeGT(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGT(FieldEnhancedCode, v))
+}
+
+// EnhancedCodeGTE applies the GTE predicate on the "enhanced_code" field.
+func EnhancedCodeGTE(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGTE(FieldEnhancedCode, v))
+}
+
+// EnhancedCodeLT applies the LT predicate on the "enhanced_code" field.
+func EnhancedCodeLT(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLT(FieldEnhancedCode, v))
+}
+
+// EnhancedCodeLTE applies the LTE predicate on the "enhanced_code" field.
+func EnhancedCodeLTE(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLTE(FieldEnhancedCode, v))
+}
+
+// EnhancedCodeContains applies the Contains predicate on the "enhanced_code" field.
+func EnhancedCodeContains(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldContains(FieldEnhancedCode, v))
+}
+
+// EnhancedCodeHasPrefix applies the HasPrefix predicate on the "enhanced_code" field.
+func EnhancedCodeHasPrefix(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldHasPrefix(FieldEnhancedCode, v))
+}
+
+// EnhancedCodeHasSuffix applies the HasSuffix predicate on the "enhanced_code" field.
+func EnhancedCodeHasSuffix(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldHasSuffix(FieldEnhancedCode, v))
+}
+
+// EnhancedCodeIsNil applies the IsNil predicate on the "enhanced_code" field.
+func EnhancedCodeIsNil() predicate.Attempt {
+	return predicate.Attempt(sql.FieldIsNull(FieldEnhancedCode))
+}
+
+// EnhancedCodeNotNil applies the NotNil predicate on the "enhanced_code" field.
+func EnhancedCodeNotNil() predicate.Attempt {
+	return predicate.Attempt(sql.FieldNotNull(FieldEnhancedCode))
+}
+
+// EnhancedCodeEqualFold applies the EqualFold predicate on the "enhanced_code" field.
+func EnhancedCodeEqualFold(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEqualFold(FieldEnhancedCode, v))
+}
+
+// EnhancedCodeContainsFold applies the ContainsFold predicate on the "enhanced_code" field.
+func EnhancedCodeContainsFold(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldContainsFold(FieldEnhancedCode, v))
+}
+
+// ReplyEQ applies the EQ predicate on the "reply" field.
+func ReplyEQ(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldReply, v))
+}
+
+// ReplyNEQ applies the NEQ predicate on the "reply" field.
+func ReplyNEQ(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNEQ(FieldReply, v))
+}
+
+// ReplyIn applies the In predicate on the "reply" field.
+func ReplyIn(vs ...string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldIn(FieldReply, vs...))
+}
+
+// ReplyNotIn applies the NotIn predicate on the "reply" field.
+func ReplyNotIn(vs ...string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNotIn(FieldReply, vs...))
+}
+
+// ReplyGT applies the GT predicate on the "reply" field.
+func ReplyGT(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGT(FieldReply, v))
+}
+
+// ReplyGTE applies the GTE predicate on the "reply" field.
+func ReplyGTE(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGTE(FieldReply, v))
+}
+
+// ReplyLT applies the LT predicate on the "reply" field.
+func ReplyLT(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLT(FieldReply, v))
+}
+
+// ReplyLTE applies the LTE predicate on the "reply" field.
+func ReplyLTE(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLTE(FieldReply, v))
+}
+
+// ReplyContains applies the Contains predicate on the "reply" field.
+func ReplyContains(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldContains(FieldReply, v))
+}
+
+// ReplyHasPrefix applies the HasPrefix predicate on the "reply" field.
+func ReplyHasPrefix(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldHasPrefix(FieldReply, v))
+}
+
+// ReplyHasSuffix applies the HasSuffix predicate on the "reply" field.
+func ReplyHasSuffix(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldHasSuffix(FieldReply, v))
+}
+
+// ReplyEqualFold applies the EqualFold predicate on the "reply" field.
+func ReplyEqualFold(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEqualFold(FieldReply, v))
+}
+
+// ReplyContainsFold applies the ContainsFold predicate on the "reply" field.
+func ReplyContainsFold(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldContainsFold(FieldReply, v))
+}
+
+// RemoteHostEQ applies the EQ predicate on the "remote_host" field.
+func RemoteHostEQ(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldRemoteHost, v))
+}
+
+// RemoteHostNEQ applies the NEQ predicate on the "remote_host" field.
+func RemoteHostNEQ(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNEQ(FieldRemoteHost, v))
+}
+
+// RemoteHostIn applies the In predicate on the "remote_host" field.
+func RemoteHostIn(vs ...string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldIn(FieldRemoteHost, vs...))
+}
+
+// RemoteHostNotIn applies the NotIn predicate on the "remote_host" field.
+func RemoteHostNotIn(vs ...string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNotIn(FieldRemoteHost, vs...))
+}
+
+// RemoteHostGT applies the GT predicate on the "remote_host" field.
+func RemoteHostGT(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGT(FieldRemoteHost, v))
+}
+
+// RemoteHostGTE applies the GTE predicate on the "remote_host" field.
+func RemoteHostGTE(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGTE(FieldRemoteHost, v))
+}
+
+// RemoteHostLT applies the LT predicate on the "remote_host" field.
+func RemoteHostLT(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLT(FieldRemoteHost, v))
+}
+
+// RemoteHostLTE applies the LTE predicate on the "remote_host" field.
+func RemoteHostLTE(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLTE(FieldRemoteHost, v))
+}
+
+// RemoteHostContains applies the Contains predicate on the "remote_host" field.
+func RemoteHostContains(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldContains(FieldRemoteHost, v))
+}
+
+// RemoteHostHasPrefix applies the HasPrefix predicate on the "remote_host" field.
+func RemoteHostHasPrefix(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldHasPrefix(FieldRemoteHost, v))
+}
+
+// RemoteHostHasSuffix applies the HasSuffix predicate on the "remote_host" field.
+func RemoteHostHasSuffix(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldHasSuffix(FieldRemoteHost, v))
+}
+
+// RemoteHostEqualFold applies the EqualFold predicate on the "remote_host" field.
+func RemoteHostEqualFold(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEqualFold(FieldRemoteHost, v))
+}
+
+// RemoteHostContainsFold applies the ContainsFold predicate on the "remote_host" field.
+func RemoteHostContainsFold(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldContainsFold(FieldRemoteHost, v))
+}
+
+// RemoteAddrEQ applies the EQ predicate on the "remote_addr" field.
+func RemoteAddrEQ(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldRemoteAddr, v))
+}
+
+// RemoteAddrNEQ applies the NEQ predicate on the "remote_addr" field.
+func RemoteAddrNEQ(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNEQ(FieldRemoteAddr, v))
+}
+
+// RemoteAddrIn applies the In predicate on the "remote_addr" field.
+func RemoteAddrIn(vs ...string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldIn(FieldRemoteAddr, vs...))
+}
+
+// RemoteAddrNotIn applies the NotIn predicate on the "remote_addr" field.
+func RemoteAddrNotIn(vs ...string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNotIn(FieldRemoteAddr, vs...))
+}
+
+// RemoteAddrGT applies the GT predicate on the "remote_addr" field.
+func RemoteAddrGT(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGT(FieldRemoteAddr, v))
+}
+
+// RemoteAddrGTE applies the GTE predicate on the "remote_addr" field.
+func RemoteAddrGTE(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGTE(FieldRemoteAddr, v))
+}
+
+// RemoteAddrLT applies the LT predicate on the "remote_addr" field.
+func RemoteAddrLT(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLT(FieldRemoteAddr, v))
+}
+
+// RemoteAddrLTE applies the LTE predicate on the "remote_addr" field.
+func RemoteAddrLTE(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLTE(FieldRemoteAddr, v))
+}
+
+// RemoteAddrContains applies the Contains predicate on the "remote_addr" field.
+func RemoteAddrContains(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldContains(FieldRemoteAddr, v))
+}
+
+// RemoteAddrHasPrefix applies the HasPrefix predicate on the "remote_addr" field.
+func RemoteAddrHasPrefix(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldHasPrefix(FieldRemoteAddr, v))
+}
+
+// RemoteAddrHasSuffix applies the HasSuffix predicate on the "remote_addr" field.
+func RemoteAddrHasSuffix(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldHasSuffix(FieldRemoteAddr, v))
+}
+
+// RemoteAddrEqualFold applies the EqualFold predicate on the "remote_addr" field.
+func RemoteAddrEqualFold(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEqualFold(FieldRemoteAddr, v))
+}
+
+// RemoteAddrContainsFold applies the ContainsFold predicate on the "remote_addr" field.
+func RemoteAddrContainsFold(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldContainsFold(FieldRemoteAddr, v))
+}
+
+// TLSEQ applies the EQ predicate on the "tls" field.
+func TLSEQ(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldTLS, v))
+}
+
+// TLSNEQ applies the NEQ predicate on the "tls" field.
+func TLSNEQ(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNEQ(FieldTLS, v))
+}
+
+// TLSIn applies the In predicate on the "tls" field.
+func TLSIn(vs ...string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldIn(FieldTLS, vs...))
+}
+
+// TLSNotIn applies the NotIn predicate on the "tls" field.
+func TLSNotIn(vs ...string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNotIn(FieldTLS, vs...))
+}
+
+// TLSGT applies the GT predicate on the "tls" field.
+func TLSGT(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGT(FieldTLS, v))
+}
+
+// TLSGTE applies the GTE predicate on the "tls" field.
+func TLSGTE(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGTE(FieldTLS, v))
+}
+
+// TLSLT applies the LT predicate on the "tls" field.
+func TLSLT(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLT(FieldTLS, v))
+}
+
+// TLSLTE applies the LTE predicate on the "tls" field.
+func TLSLTE(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLTE(FieldTLS, v))
+}
+
+// TLSContains applies the Contains predicate on the "tls" field.
+func TLSContains(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldContains(FieldTLS, v))
+}
+
+// TLSHasPrefix applies the HasPrefix predicate on the "tls" field.
+func TLSHasPrefix(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldHasPrefix(FieldTLS, v))
+}
+
+// TLSHasSuffix applies the HasSuffix predicate on the "tls" field.
+func TLSHasSuffix(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldHasSuffix(FieldTLS, v))
+}
+
+// TLSEqualFold applies the EqualFold predicate on the "tls" field.
+func TLSEqualFold(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEqualFold(FieldTLS, v))
+}
+
+// TLSContainsFold applies the ContainsFold predicate on the "tls" field.
+func TLSContainsFold(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldContainsFold(FieldTLS, v))
+}
+
+// TLSPolicyEQ applies the EQ predicate on the "tls_policy" field.
+func TLSPolicyEQ(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldTLSPolicy, v))
+}
+
+// TLSPolicyNEQ applies the NEQ predicate on the "tls_policy" field.
+func TLSPolicyNEQ(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNEQ(FieldTLSPolicy, v))
+}
+
+// TLSPolicyIn applies the In predicate on the "tls_policy" field.
+func TLSPolicyIn(vs ...string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldIn(FieldTLSPolicy, vs...))
+}
+
+// TLSPolicyNotIn applies the NotIn predicate on the "tls_policy" field.
+func TLSPolicyNotIn(vs ...string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNotIn(FieldTLSPolicy, vs...))
+}
+
+// TLSPolicyGT applies the GT predicate on the "tls_policy" field.
+func TLSPolicyGT(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGT(FieldTLSPolicy, v))
+}
+
+// TLSPolicyGTE applies the GTE predicate on the "tls_policy" field.
+func TLSPolicyGTE(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGTE(FieldTLSPolicy, v))
+}
+
+// TLSPolicyLT applies the LT predicate on the "tls_policy" field.
+func TLSPolicyLT(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLT(FieldTLSPolicy, v))
+}
+
+// TLSPolicyLTE applies the LTE predicate on the "tls_policy" field.
+func TLSPolicyLTE(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLTE(FieldTLSPolicy, v))
+}
+
+// TLSPolicyContains applies the Contains predicate on the "tls_policy" field.
+func TLSPolicyContains(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldContains(FieldTLSPolicy, v))
+}
+
+// TLSPolicyHasPrefix applies the HasPrefix predicate on the "tls_policy" field.
+func TLSPolicyHasPrefix(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldHasPrefix(FieldTLSPolicy, v))
+}
+
+// TLSPolicyHasSuffix applies the HasSuffix predicate on the "tls_policy" field.
+func TLSPolicyHasSuffix(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldHasSuffix(FieldTLSPolicy, v))
+}
+
+// TLSPolicyEqualFold applies the EqualFold predicate on the "tls_policy" field.
+func TLSPolicyEqualFold(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEqualFold(FieldTLSPolicy, v))
+}
+
+// TLSPolicyContainsFold applies the ContainsFold predicate on the "tls_policy" field.
+func TLSPolicyContainsFold(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldContainsFold(FieldTLSPolicy, v))
+}
+
+// LocalAddrEQ applies the EQ predicate on the "local_addr" field.
+func LocalAddrEQ(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldLocalAddr, v))
+}
+
+// LocalAddrNEQ applies the NEQ predicate on the "local_addr" field.
+func LocalAddrNEQ(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNEQ(FieldLocalAddr, v))
+}
+
+// LocalAddrIn applies the In predicate on the "local_addr" field.
+func LocalAddrIn(vs ...string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldIn(FieldLocalAddr, vs...))
+}
+
+// LocalAddrNotIn applies the NotIn predicate on the "local_addr" field.
+func LocalAddrNotIn(vs ...string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNotIn(FieldLocalAddr, vs...))
+}
+
+// LocalAddrGT applies the GT predicate on the "local_addr" field.
+func LocalAddrGT(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGT(FieldLocalAddr, v))
+}
+
+// LocalAddrGTE applies the GTE predicate on the "local_addr" field.
+func LocalAddrGTE(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGTE(FieldLocalAddr, v))
+}
+
+// LocalAddrLT applies the LT predicate on the "local_addr" field.
+func LocalAddrLT(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLT(FieldLocalAddr, v))
+}
+
+// LocalAddrLTE applies the LTE predicate on the "local_addr" field.
+func LocalAddrLTE(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLTE(FieldLocalAddr, v))
+}
+
+// LocalAddrContains applies the Contains predicate on the "local_addr" field.
+func LocalAddrContains(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldContains(FieldLocalAddr, v))
+}
+
+// LocalAddrHasPrefix applies the HasPrefix predicate on the "local_addr" field.
+func LocalAddrHasPrefix(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldHasPrefix(FieldLocalAddr, v))
+}
+
+// LocalAddrHasSuffix applies the HasSuffix predicate on the "local_addr" field.
+func LocalAddrHasSuffix(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldHasSuffix(FieldLocalAddr, v))
+}
+
+// LocalAddrEqualFold applies the EqualFold predicate on the "local_addr" field.
+func LocalAddrEqualFold(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEqualFold(FieldLocalAddr, v))
+}
+
+// LocalAddrContainsFold applies the ContainsFold predicate on the "local_addr" field.
+func LocalAddrContainsFold(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldContainsFold(FieldLocalAddr, v))
+}
+
+// WayEQ applies the EQ predicate on the "way" field.
+func WayEQ(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldWay, v))
+}
+
+// WayNEQ applies the NEQ predicate on the "way" field.
+func WayNEQ(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNEQ(FieldWay, v))
+}
+
+// WayIn applies the In predicate on the "way" field.
+func WayIn(vs ...string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldIn(FieldWay, vs...))
+}
+
+// WayNotIn applies the NotIn predicate on the "way" field.
+func WayNotIn(vs ...string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNotIn(FieldWay, vs...))
+}
+
+// WayGT applies the GT predicate on the "way" field.
+func WayGT(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGT(FieldWay, v))
+}
+
+// WayGTE applies the GTE predicate on the "way" field.
+func WayGTE(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGTE(FieldWay, v))
+}
+
+// WayLT applies the LT predicate on the "way" field.
+func WayLT(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLT(FieldWay, v))
+}
+
+// WayLTE applies the LTE predicate on the "way" field.
+func WayLTE(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLTE(FieldWay, v))
+}
+
+// WayContains applies the Contains predicate on the "way" field.
+func WayContains(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldContains(FieldWay, v))
+}
+
+// WayHasPrefix applies the HasPrefix predicate on the "way" field.
+func WayHasPrefix(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldHasPrefix(FieldWay, v))
+}
+
+// WayHasSuffix applies the HasSuffix predicate on the "way" field.
+func WayHasSuffix(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldHasSuffix(FieldWay, v))
+}
+
+// WayEqualFold applies the EqualFold predicate on the "way" field.
+func WayEqualFold(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEqualFold(FieldWay, v))
+}
+
+// WayContainsFold applies the ContainsFold predicate on the "way" field.
+func WayContainsFold(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldContainsFold(FieldWay, v))
+}
+
+// ClassEQ applies the EQ predicate on the "class" field.
+func ClassEQ(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldClass, v))
+}
+
+// ClassNEQ applies the NEQ predicate on the "class" field.
+func ClassNEQ(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNEQ(FieldClass, v))
+}
+
+// ClassIn applies the In predicate on the "class" field.
+func ClassIn(vs ...string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldIn(FieldClass, vs...))
+}
+
+// ClassNotIn applies the NotIn predicate on the "class" field.
+func ClassNotIn(vs ...string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNotIn(FieldClass, vs...))
+}
+
+// ClassGT applies the GT predicate on the "class" field.
+func ClassGT(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGT(FieldClass, v))
+}
+
+// ClassGTE applies the GTE predicate on the "class" field.
+func ClassGTE(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGTE(FieldClass, v))
+}
+
+// ClassLT applies the LT predicate on the "class" field.
+func ClassLT(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLT(FieldClass, v))
+}
+
+// ClassLTE applies the LTE predicate on the "class" field.
+func ClassLTE(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLTE(FieldClass, v))
+}
+
+// ClassContains applies the Contains predicate on the "class" field.
+func ClassContains(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldContains(FieldClass, v))
+}
+
+// ClassHasPrefix applies the HasPrefix predicate on the "class" field.
+func ClassHasPrefix(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldHasPrefix(FieldClass, v))
+}
+
+// ClassHasSuffix applies the HasSuffix predicate on the "class" field.
+func ClassHasSuffix(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldHasSuffix(FieldClass, v))
+}
+
+// ClassEqualFold applies the EqualFold predicate on the "class" field.
+func ClassEqualFold(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEqualFold(FieldClass, v))
+}
+
+// ClassContainsFold applies the ContainsFold predicate on the "class" field.
+func ClassContainsFold(v string) predicate.Attempt {
+	return predicate.Attempt(sql.FieldContainsFold(FieldClass, v))
+}
+
+// NodeEQ applies the EQ predicate on the "node" field.
+func NodeEQ(v int32) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldNode, v))
+}
+
+// NodeNEQ applies the NEQ predicate on the "node" field.
+func NodeNEQ(v int32) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNEQ(FieldNode, v))
+}
+
+// NodeIn applies the In predicate on the "node" field.
+func NodeIn(vs ...int32) predicate.Attempt {
+	return predicate.Attempt(sql.FieldIn(FieldNode, vs...))
+}
+
+// NodeNotIn applies the NotIn predicate on the "node" field.
+func NodeNotIn(vs ...int32) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNotIn(FieldNode, vs...))
+}
+
+// NodeGT applies the GT predicate on the "node" field.
+func NodeGT(v int32) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGT(FieldNode, v))
+}
+
+// NodeGTE applies the GTE predicate on the "node" field.
+func NodeGTE(v int32) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGTE(FieldNode, v))
+}
+
+// NodeLT applies the LT predicate on the "node" field.
+func NodeLT(v int32) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLT(FieldNode, v))
+}
+
+// NodeLTE applies the LTE predicate on the "node" field.
+func NodeLTE(v int32) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLTE(FieldNode, v))
+}
+
+// NodeIsNil applies the IsNil predicate on the "node" field.
+func NodeIsNil() predicate.Attempt {
+	return predicate.Attempt(sql.FieldIsNull(FieldNode))
+}
+
+// NodeNotNil applies the NotNil predicate on the "node" field.
+func NodeNotNil() predicate.Attempt {
+	return predicate.Attempt(sql.FieldNotNull(FieldNode))
+}
+
+// AheadEQ applies the EQ predicate on the "ahead" field.
+func AheadEQ(v bool) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldAhead, v))
+}
+
+// AheadNEQ applies the NEQ predicate on the "ahead" field.
+func AheadNEQ(v bool) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNEQ(FieldAhead, v))
+}
+
+// InDoubtAtEQ applies the EQ predicate on the "in_doubt_at" field.
+func InDoubtAtEQ(v time.Time) predicate.Attempt {
+	return predicate.Attempt(sql.FieldEQ(FieldInDoubtAt, v))
+}
+
+// InDoubtAtNEQ applies the NEQ predicate on the "in_doubt_at" field.
+func InDoubtAtNEQ(v time.Time) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNEQ(FieldInDoubtAt, v))
+}
+
+// InDoubtAtIn applies the In predicate on the "in_doubt_at" field.
+func InDoubtAtIn(vs ...time.Time) predicate.Attempt {
+	return predicate.Attempt(sql.FieldIn(FieldInDoubtAt, vs...))
+}
+
+// InDoubtAtNotIn applies the NotIn predicate on the "in_doubt_at" field.
+func InDoubtAtNotIn(vs ...time.Time) predicate.Attempt {
+	return predicate.Attempt(sql.FieldNotIn(FieldInDoubtAt, vs...))
+}
+
+// InDoubtAtGT applies the GT predicate on the "in_doubt_at" field.
+func InDoubtAtGT(v time.Time) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGT(FieldInDoubtAt, v))
+}
+
+// InDoubtAtGTE applies the GTE predicate on the "in_doubt_at" field.
+func InDoubtAtGTE(v time.Time) predicate.Attempt {
+	return predicate.Attempt(sql.FieldGTE(FieldInDoubtAt, v))
+}
+
+// InDoubtAtLT applies the LT predicate on the "in_doubt_at" field.
+func InDoubtAtLT(v time.Time) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLT(FieldInDoubtAt, v))
+}
+
+// InDoubtAtLTE applies the LTE predicate on the "in_doubt_at" field.
+func InDoubtAtLTE(v time.Time) predicate.Attempt {
+	return predicate.Attempt(sql.FieldLTE(FieldInDoubtAt, v))
+}
+
+// InDoubtAtIsNil applies the IsNil predicate on the "in_doubt_at" field.
+func InDoubtAtIsNil() predicate.Attempt {
+	return predicate.Attempt(sql.FieldIsNull(FieldInDoubtAt))
+}
+
+// InDoubtAtNotNil applies the NotNil predicate on the "in_doubt_at" field.
+func InDoubtAtNotNil() predicate.Attempt {
+	return predicate.Attempt(sql.FieldNotNull(FieldInDoubtAt))
+}
+
+// And groups predicates with the AND operator between them.
+func And(predicates ...predicate.Attempt) predicate.Attempt {
+	return predicate.Attempt(sql.AndPredicates(predicates...))
+}
+
+// Or groups predicates with the OR operator between them.
+func Or(predicates ...predicate.Attempt) predicate.Attempt {
+	return predicate.Attempt(sql.OrPredicates(predicates...))
+}
+
+// Not applies the not operator on the given predicate.
+func Not(p predicate.Attempt) predicate.Attempt {
+	return predicate.Attempt(sql.NotPredicates(p))
 }

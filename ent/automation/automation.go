@@ -161,3 +161,83 @@ func DrainingValidator(d Draining) error {
 
 // OrderOption defines the ordering options for the Automation queries.
 type OrderOption func(*sql.Selector)
+
+// ByID orders the results by the id field.
+func ByID(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldID, opts...).ToFunc()
+}
+
+// ByAccountID orders the results by the account_id field.
+func ByAccountID(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldAccountID, opts...).ToFunc()
+}
+
+// ByName orders the results by the name field.
+func ByName(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldName, opts...).ToFunc()
+}
+
+// ByDescription orders the results by the description field.
+func ByDescription(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldDescription, opts...).ToFunc()
+}
+
+// ByEvent orders the results by the event field.
+func ByEvent(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldEvent, opts...).ToFunc()
+}
+
+// ByStatus orders the results by the status field.
+func ByStatus(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldStatus, opts...).ToFunc()
+}
+
+// ByDraftHash orders the results by the draft_hash field.
+func ByDraftHash(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldDraftHash, opts...).ToFunc()
+}
+
+// ByVersion orders the results by the version field.
+func ByVersion(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldVersion, opts...).ToFunc()
+}
+
+// ByVersionHash orders the results by the version_hash field.
+func ByVersionHash(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldVersionHash, opts...).ToFunc()
+}
+
+// ByLastVersion orders the results by the last_version field.
+func ByLastVersion(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldLastVersion, opts...).ToFunc()
+}
+
+// ByHeld orders the results by the held field.
+func ByHeld(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldHeld, opts...).ToFunc()
+}
+
+// ByDraining orders the results by the draining field.
+func ByDraining(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldDraining, opts...).ToFunc()
+}
+
+// ByDrainBefore orders the results by the drain_before field.
+func ByDrainBefore(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldDrainBefore, opts...).ToFunc()
+}
+
+// ByCreatedAt orders the results by the created_at field.
+func ByCreatedAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldCreatedAt, opts...).ToFunc()
+}
+
+// ByUpdatedAt orders the results by the updated_at field.
+func ByUpdatedAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldUpdatedAt, opts...).ToFunc()
+}
+
+// ByActivatedAt orders the results by the activated_at field.
+func ByActivatedAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldActivatedAt, opts...).ToFunc()
+}

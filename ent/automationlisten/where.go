@@ -12,6 +12,46 @@ func ID(id int64) predicate.AutomationListen {
 	return predicate.AutomationListen(sql.FieldEQ(FieldID, id))
 }
 
+// IDEQ applies the EQ predicate on the ID field.
+func IDEQ(id int64) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldEQ(FieldID, id))
+}
+
+// IDNEQ applies the NEQ predicate on the ID field.
+func IDNEQ(id int64) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldNEQ(FieldID, id))
+}
+
+// IDIn applies the In predicate on the ID field.
+func IDIn(ids ...int64) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldIn(FieldID, ids...))
+}
+
+// IDNotIn applies the NotIn predicate on the ID field.
+func IDNotIn(ids ...int64) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldNotIn(FieldID, ids...))
+}
+
+// IDGT applies the GT predicate on the ID field.
+func IDGT(id int64) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldGT(FieldID, id))
+}
+
+// IDGTE applies the GTE predicate on the ID field.
+func IDGTE(id int64) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldGTE(FieldID, id))
+}
+
+// IDLT applies the LT predicate on the ID field.
+func IDLT(id int64) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldLT(FieldID, id))
+}
+
+// IDLTE applies the LTE predicate on the ID field.
+func IDLTE(id int64) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldLTE(FieldID, id))
+}
+
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
 func AccountID(v string) predicate.AutomationListen {
 	return predicate.AutomationListen(sql.FieldEQ(FieldAccountID, v))
@@ -22,6 +62,11 @@ func Event(v string) predicate.AutomationListen {
 	return predicate.AutomationListen(sql.FieldEQ(FieldEvent, v))
 }
 
+// AutomationID applies equality check predicate on the "automation_id" field. It's identical to AutomationIDEQ.
+func AutomationID(v string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldEQ(FieldAutomationID, v))
+}
+
 // Version applies equality check predicate on the "version" field. It's identical to VersionEQ.
 func Version(v int) predicate.AutomationListen {
 	return predicate.AutomationListen(sql.FieldEQ(FieldVersion, v))
@@ -30,4 +75,294 @@ func Version(v int) predicate.AutomationListen {
 // Starts applies equality check predicate on the "starts" field. It's identical to StartsEQ.
 func Starts(v bool) predicate.AutomationListen {
 	return predicate.AutomationListen(sql.FieldEQ(FieldStarts, v))
+}
+
+// Waits applies equality check predicate on the "waits" field. It's identical to WaitsEQ.
+func Waits(v bool) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldEQ(FieldWaits, v))
+}
+
+// Cancels applies equality check predicate on the "cancels" field. It's identical to CancelsEQ.
+func Cancels(v bool) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldEQ(FieldCancels, v))
+}
+
+// AccountIDEQ applies the EQ predicate on the "account_id" field.
+func AccountIDEQ(v string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldEQ(FieldAccountID, v))
+}
+
+// AccountIDNEQ applies the NEQ predicate on the "account_id" field.
+func AccountIDNEQ(v string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldNEQ(FieldAccountID, v))
+}
+
+// AccountIDIn applies the In predicate on the "account_id" field.
+func AccountIDIn(vs ...string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldIn(FieldAccountID, vs...))
+}
+
+// AccountIDNotIn applies the NotIn predicate on the "account_id" field.
+func AccountIDNotIn(vs ...string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldNotIn(FieldAccountID, vs...))
+}
+
+// AccountIDGT applies the GT predicate on the "account_id" field.
+func AccountIDGT(v string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldGT(FieldAccountID, v))
+}
+
+// AccountIDGTE applies the GTE predicate on the "account_id" field.
+func AccountIDGTE(v string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldGTE(FieldAccountID, v))
+}
+
+// AccountIDLT applies the LT predicate on the "account_id" field.
+func AccountIDLT(v string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldLT(FieldAccountID, v))
+}
+
+// AccountIDLTE applies the LTE predicate on the "account_id" field.
+func AccountIDLTE(v string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldLTE(FieldAccountID, v))
+}
+
+// AccountIDContains applies the Contains predicate on the "account_id" field.
+func AccountIDContains(v string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldContains(FieldAccountID, v))
+}
+
+// AccountIDHasPrefix applies the HasPrefix predicate on the "account_id" field.
+func AccountIDHasPrefix(v string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldHasPrefix(FieldAccountID, v))
+}
+
+// AccountIDHasSuffix applies the HasSuffix predicate on the "account_id" field.
+func AccountIDHasSuffix(v string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldHasSuffix(FieldAccountID, v))
+}
+
+// AccountIDEqualFold applies the EqualFold predicate on the "account_id" field.
+func AccountIDEqualFold(v string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldEqualFold(FieldAccountID, v))
+}
+
+// AccountIDContainsFold applies the ContainsFold predicate on the "account_id" field.
+func AccountIDContainsFold(v string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldContainsFold(FieldAccountID, v))
+}
+
+// EventEQ applies the EQ predicate on the "event" field.
+func EventEQ(v string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldEQ(FieldEvent, v))
+}
+
+// EventNEQ applies the NEQ predicate on the "event" field.
+func EventNEQ(v string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldNEQ(FieldEvent, v))
+}
+
+// EventIn applies the In predicate on the "event" field.
+func EventIn(vs ...string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldIn(FieldEvent, vs...))
+}
+
+// EventNotIn applies the NotIn predicate on the "event" field.
+func EventNotIn(vs ...string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldNotIn(FieldEvent, vs...))
+}
+
+// EventGT applies the GT predicate on the "event" field.
+func EventGT(v string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldGT(FieldEvent, v))
+}
+
+// EventGTE applies the GTE predicate on the "event" field.
+func EventGTE(v string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldGTE(FieldEvent, v))
+}
+
+// EventLT applies the LT predicate on the "event" field.
+func EventLT(v string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldLT(FieldEvent, v))
+}
+
+// EventLTE applies the LTE predicate on the "event" field.
+func EventLTE(v string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldLTE(FieldEvent, v))
+}
+
+// EventContains applies the Contains predicate on the "event" field.
+func EventContains(v string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldContains(FieldEvent, v))
+}
+
+// EventHasPrefix applies the HasPrefix predicate on the "event" field.
+func EventHasPrefix(v string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldHasPrefix(FieldEvent, v))
+}
+
+// EventHasSuffix applies the HasSuffix predicate on the "event" field.
+func EventHasSuffix(v string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldHasSuffix(FieldEvent, v))
+}
+
+// EventEqualFold applies the EqualFold predicate on the "event" field.
+func EventEqualFold(v string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldEqualFold(FieldEvent, v))
+}
+
+// EventContainsFold applies the ContainsFold predicate on the "event" field.
+func EventContainsFold(v string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldContainsFold(FieldEvent, v))
+}
+
+// AutomationIDEQ applies the EQ predicate on the "automation_id" field.
+func AutomationIDEQ(v string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldEQ(FieldAutomationID, v))
+}
+
+// AutomationIDNEQ applies the NEQ predicate on the "automation_id" field.
+func AutomationIDNEQ(v string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldNEQ(FieldAutomationID, v))
+}
+
+// AutomationIDIn applies the In predicate on the "automation_id" field.
+func AutomationIDIn(vs ...string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldIn(FieldAutomationID, vs...))
+}
+
+// AutomationIDNotIn applies the NotIn predicate on the "automation_id" field.
+func AutomationIDNotIn(vs ...string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldNotIn(FieldAutomationID, vs...))
+}
+
+// AutomationIDGT applies the GT predicate on the "automation_id" field.
+func AutomationIDGT(v string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldGT(FieldAutomationID, v))
+}
+
+// AutomationIDGTE applies the GTE predicate on the "automation_id" field.
+func AutomationIDGTE(v string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldGTE(FieldAutomationID, v))
+}
+
+// AutomationIDLT applies the LT predicate on the "automation_id" field.
+func AutomationIDLT(v string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldLT(FieldAutomationID, v))
+}
+
+// AutomationIDLTE applies the LTE predicate on the "automation_id" field.
+func AutomationIDLTE(v string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldLTE(FieldAutomationID, v))
+}
+
+// AutomationIDContains applies the Contains predicate on the "automation_id" field.
+func AutomationIDContains(v string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldContains(FieldAutomationID, v))
+}
+
+// AutomationIDHasPrefix applies the HasPrefix predicate on the "automation_id" field.
+func AutomationIDHasPrefix(v string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldHasPrefix(FieldAutomationID, v))
+}
+
+// AutomationIDHasSuffix applies the HasSuffix predicate on the "automation_id" field.
+func AutomationIDHasSuffix(v string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldHasSuffix(FieldAutomationID, v))
+}
+
+// AutomationIDEqualFold applies the EqualFold predicate on the "automation_id" field.
+func AutomationIDEqualFold(v string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldEqualFold(FieldAutomationID, v))
+}
+
+// AutomationIDContainsFold applies the ContainsFold predicate on the "automation_id" field.
+func AutomationIDContainsFold(v string) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldContainsFold(FieldAutomationID, v))
+}
+
+// VersionEQ applies the EQ predicate on the "version" field.
+func VersionEQ(v int) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldEQ(FieldVersion, v))
+}
+
+// VersionNEQ applies the NEQ predicate on the "version" field.
+func VersionNEQ(v int) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldNEQ(FieldVersion, v))
+}
+
+// VersionIn applies the In predicate on the "version" field.
+func VersionIn(vs ...int) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldIn(FieldVersion, vs...))
+}
+
+// VersionNotIn applies the NotIn predicate on the "version" field.
+func VersionNotIn(vs ...int) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldNotIn(FieldVersion, vs...))
+}
+
+// VersionGT applies the GT predicate on the "version" field.
+func VersionGT(v int) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldGT(FieldVersion, v))
+}
+
+// VersionGTE applies the GTE predicate on the "version" field.
+func VersionGTE(v int) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldGTE(FieldVersion, v))
+}
+
+// VersionLT applies the LT predicate on the "version" field.
+func VersionLT(v int) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldLT(FieldVersion, v))
+}
+
+// VersionLTE applies the LTE predicate on the "version" field.
+func VersionLTE(v int) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldLTE(FieldVersion, v))
+}
+
+// StartsEQ applies the EQ predicate on the "starts" field.
+func StartsEQ(v bool) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldEQ(FieldStarts, v))
+}
+
+// StartsNEQ applies the NEQ predicate on the "starts" field.
+func StartsNEQ(v bool) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldNEQ(FieldStarts, v))
+}
+
+// WaitsEQ applies the EQ predicate on the "waits" field.
+func WaitsEQ(v bool) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldEQ(FieldWaits, v))
+}
+
+// WaitsNEQ applies the NEQ predicate on the "waits" field.
+func WaitsNEQ(v bool) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldNEQ(FieldWaits, v))
+}
+
+// CancelsEQ applies the EQ predicate on the "cancels" field.
+func CancelsEQ(v bool) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldEQ(FieldCancels, v))
+}
+
+// CancelsNEQ applies the NEQ predicate on the "cancels" field.
+func CancelsNEQ(v bool) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.FieldNEQ(FieldCancels, v))
+}
+
+// And groups predicates with the AND operator between them.
+func And(predicates ...predicate.AutomationListen) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.AndPredicates(predicates...))
+}
+
+// Or groups predicates with the OR operator between them.
+func Or(predicates ...predicate.AutomationListen) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.OrPredicates(predicates...))
+}
+
+// Not applies the not operator on the given predicate.
+func Not(p predicate.AutomationListen) predicate.AutomationListen {
+	return predicate.AutomationListen(sql.NotPredicates(p))
 }

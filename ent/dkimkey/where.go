@@ -3,7 +3,10 @@
 package dkimkey
 
 import (
+	"time"
+
 	"entgo.io/ent/dialect/sql"
+	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/postrider/postrider/ent/predicate"
 )
 
@@ -12,9 +15,219 @@ func ID(id string) predicate.DKIMKey {
 	return predicate.DKIMKey(sql.FieldEQ(FieldID, id))
 }
 
+// IDEQ applies the EQ predicate on the ID field.
+func IDEQ(id string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldEQ(FieldID, id))
+}
+
+// IDNEQ applies the NEQ predicate on the ID field.
+func IDNEQ(id string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldNEQ(FieldID, id))
+}
+
+// IDIn applies the In predicate on the ID field.
+func IDIn(ids ...string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldIn(FieldID, ids...))
+}
+
+// IDNotIn applies the NotIn predicate on the ID field.
+func IDNotIn(ids ...string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldNotIn(FieldID, ids...))
+}
+
+// IDGT applies the GT predicate on the ID field.
+func IDGT(id string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldGT(FieldID, id))
+}
+
+// IDGTE applies the GTE predicate on the ID field.
+func IDGTE(id string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldGTE(FieldID, id))
+}
+
+// IDLT applies the LT predicate on the ID field.
+func IDLT(id string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldLT(FieldID, id))
+}
+
+// IDLTE applies the LTE predicate on the ID field.
+func IDLTE(id string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldLTE(FieldID, id))
+}
+
+// IDEqualFold applies the EqualFold predicate on the ID field.
+func IDEqualFold(id string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldEqualFold(FieldID, id))
+}
+
+// IDContainsFold applies the ContainsFold predicate on the ID field.
+func IDContainsFold(id string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldContainsFold(FieldID, id))
+}
+
 // DomainID applies equality check predicate on the "domain_id" field. It's identical to DomainIDEQ.
 func DomainID(v string) predicate.DKIMKey {
 	return predicate.DKIMKey(sql.FieldEQ(FieldDomainID, v))
+}
+
+// Selector applies equality check predicate on the "selector" field. It's identical to SelectorEQ.
+func Selector(v string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldEQ(FieldSelector, v))
+}
+
+// PrivateKey applies equality check predicate on the "private_key" field. It's identical to PrivateKeyEQ.
+func PrivateKey(v []byte) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldEQ(FieldPrivateKey, v))
+}
+
+// PublicKey applies equality check predicate on the "public_key" field. It's identical to PublicKeyEQ.
+func PublicKey(v string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldEQ(FieldPublicKey, v))
+}
+
+// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
+func CreatedAt(v time.Time) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldEQ(FieldCreatedAt, v))
+}
+
+// ActivatedAt applies equality check predicate on the "activated_at" field. It's identical to ActivatedAtEQ.
+func ActivatedAt(v time.Time) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldEQ(FieldActivatedAt, v))
+}
+
+// RetiredAt applies equality check predicate on the "retired_at" field. It's identical to RetiredAtEQ.
+func RetiredAt(v time.Time) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldEQ(FieldRetiredAt, v))
+}
+
+// DomainIDEQ applies the EQ predicate on the "domain_id" field.
+func DomainIDEQ(v string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldEQ(FieldDomainID, v))
+}
+
+// DomainIDNEQ applies the NEQ predicate on the "domain_id" field.
+func DomainIDNEQ(v string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldNEQ(FieldDomainID, v))
+}
+
+// DomainIDIn applies the In predicate on the "domain_id" field.
+func DomainIDIn(vs ...string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldIn(FieldDomainID, vs...))
+}
+
+// DomainIDNotIn applies the NotIn predicate on the "domain_id" field.
+func DomainIDNotIn(vs ...string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldNotIn(FieldDomainID, vs...))
+}
+
+// DomainIDGT applies the GT predicate on the "domain_id" field.
+func DomainIDGT(v string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldGT(FieldDomainID, v))
+}
+
+// DomainIDGTE applies the GTE predicate on the "domain_id" field.
+func DomainIDGTE(v string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldGTE(FieldDomainID, v))
+}
+
+// DomainIDLT applies the LT predicate on the "domain_id" field.
+func DomainIDLT(v string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldLT(FieldDomainID, v))
+}
+
+// DomainIDLTE applies the LTE predicate on the "domain_id" field.
+func DomainIDLTE(v string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldLTE(FieldDomainID, v))
+}
+
+// DomainIDContains applies the Contains predicate on the "domain_id" field.
+func DomainIDContains(v string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldContains(FieldDomainID, v))
+}
+
+// DomainIDHasPrefix applies the HasPrefix predicate on the "domain_id" field.
+func DomainIDHasPrefix(v string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldHasPrefix(FieldDomainID, v))
+}
+
+// DomainIDHasSuffix applies the HasSuffix predicate on the "domain_id" field.
+func DomainIDHasSuffix(v string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldHasSuffix(FieldDomainID, v))
+}
+
+// DomainIDEqualFold applies the EqualFold predicate on the "domain_id" field.
+func DomainIDEqualFold(v string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldEqualFold(FieldDomainID, v))
+}
+
+// DomainIDContainsFold applies the ContainsFold predicate on the "domain_id" field.
+func DomainIDContainsFold(v string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldContainsFold(FieldDomainID, v))
+}
+
+// SelectorEQ applies the EQ predicate on the "selector" field.
+func SelectorEQ(v string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldEQ(FieldSelector, v))
+}
+
+// SelectorNEQ applies the NEQ predicate on the "selector" field.
+func SelectorNEQ(v string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldNEQ(FieldSelector, v))
+}
+
+// SelectorIn applies the In predicate on the "selector" field.
+func SelectorIn(vs ...string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldIn(FieldSelector, vs...))
+}
+
+// SelectorNotIn applies the NotIn predicate on the "selector" field.
+func SelectorNotIn(vs ...string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldNotIn(FieldSelector, vs...))
+}
+
+// SelectorGT applies the GT predicate on the "selector" field.
+func SelectorGT(v string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldGT(FieldSelector, v))
+}
+
+// SelectorGTE applies the GTE predicate on the "selector" field.
+func SelectorGTE(v string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldGTE(FieldSelector, v))
+}
+
+// SelectorLT applies the LT predicate on the "selector" field.
+func SelectorLT(v string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldLT(FieldSelector, v))
+}
+
+// SelectorLTE applies the LTE predicate on the "selector" field.
+func SelectorLTE(v string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldLTE(FieldSelector, v))
+}
+
+// SelectorContains applies the Contains predicate on the "selector" field.
+func SelectorContains(v string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldContains(FieldSelector, v))
+}
+
+// SelectorHasPrefix applies the HasPrefix predicate on the "selector" field.
+func SelectorHasPrefix(v string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldHasPrefix(FieldSelector, v))
+}
+
+// SelectorHasSuffix applies the HasSuffix predicate on the "selector" field.
+func SelectorHasSuffix(v string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldHasSuffix(FieldSelector, v))
+}
+
+// SelectorEqualFold applies the EqualFold predicate on the "selector" field.
+func SelectorEqualFold(v string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldEqualFold(FieldSelector, v))
+}
+
+// SelectorContainsFold applies the ContainsFold predicate on the "selector" field.
+func SelectorContainsFold(v string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldContainsFold(FieldSelector, v))
 }
 
 // AlgorithmEQ applies the EQ predicate on the "algorithm" field.
@@ -22,7 +235,320 @@ func AlgorithmEQ(v Algorithm) predicate.DKIMKey {
 	return predicate.DKIMKey(sql.FieldEQ(FieldAlgorithm, v))
 }
 
+// AlgorithmNEQ applies the NEQ predicate on the "algorithm" field.
+func AlgorithmNEQ(v Algorithm) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldNEQ(FieldAlgorithm, v))
+}
+
+// AlgorithmIn applies the In predicate on the "algorithm" field.
+func AlgorithmIn(vs ...Algorithm) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldIn(FieldAlgorithm, vs...))
+}
+
+// AlgorithmNotIn applies the NotIn predicate on the "algorithm" field.
+func AlgorithmNotIn(vs ...Algorithm) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldNotIn(FieldAlgorithm, vs...))
+}
+
+// PrivateKeyEQ applies the EQ predicate on the "private_key" field.
+func PrivateKeyEQ(v []byte) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldEQ(FieldPrivateKey, v))
+}
+
+// PrivateKeyNEQ applies the NEQ predicate on the "private_key" field.
+func PrivateKeyNEQ(v []byte) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldNEQ(FieldPrivateKey, v))
+}
+
+// PrivateKeyIn applies the In predicate on the "private_key" field.
+func PrivateKeyIn(vs ...[]byte) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldIn(FieldPrivateKey, vs...))
+}
+
+// PrivateKeyNotIn applies the NotIn predicate on the "private_key" field.
+func PrivateKeyNotIn(vs ...[]byte) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldNotIn(FieldPrivateKey, vs...))
+}
+
+// PrivateKeyGT applies the GT predicate on the "private_key" field.
+func PrivateKeyGT(v []byte) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldGT(FieldPrivateKey, v))
+}
+
+// PrivateKeyGTE applies the GTE predicate on the "private_key" field.
+func PrivateKeyGTE(v []byte) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldGTE(FieldPrivateKey, v))
+}
+
+// PrivateKeyLT applies the LT predicate on the "private_key" field.
+func PrivateKeyLT(v []byte) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldLT(FieldPrivateKey, v))
+}
+
+// PrivateKeyLTE applies the LTE predicate on the "private_key" field.
+func PrivateKeyLTE(v []byte) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldLTE(FieldPrivateKey, v))
+}
+
+// PublicKeyEQ applies the EQ predicate on the "public_key" field.
+func PublicKeyEQ(v string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldEQ(FieldPublicKey, v))
+}
+
+// PublicKeyNEQ applies the NEQ predicate on the "public_key" field.
+func PublicKeyNEQ(v string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldNEQ(FieldPublicKey, v))
+}
+
+// PublicKeyIn applies the In predicate on the "public_key" field.
+func PublicKeyIn(vs ...string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldIn(FieldPublicKey, vs...))
+}
+
+// PublicKeyNotIn applies the NotIn predicate on the "public_key" field.
+func PublicKeyNotIn(vs ...string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldNotIn(FieldPublicKey, vs...))
+}
+
+// PublicKeyGT applies the GT predicate on the "public_key" field.
+func PublicKeyGT(v string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldGT(FieldPublicKey, v))
+}
+
+// PublicKeyGTE applies the GTE predicate on the "public_key" field.
+func PublicKeyGTE(v string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldGTE(FieldPublicKey, v))
+}
+
+// PublicKeyLT applies the LT predicate on the "public_key" field.
+func PublicKeyLT(v string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldLT(FieldPublicKey, v))
+}
+
+// PublicKeyLTE applies the LTE predicate on the "public_key" field.
+func PublicKeyLTE(v string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldLTE(FieldPublicKey, v))
+}
+
+// PublicKeyContains applies the Contains predicate on the "public_key" field.
+func PublicKeyContains(v string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldContains(FieldPublicKey, v))
+}
+
+// PublicKeyHasPrefix applies the HasPrefix predicate on the "public_key" field.
+func PublicKeyHasPrefix(v string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldHasPrefix(FieldPublicKey, v))
+}
+
+// PublicKeyHasSuffix applies the HasSuffix predicate on the "public_key" field.
+func PublicKeyHasSuffix(v string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldHasSuffix(FieldPublicKey, v))
+}
+
+// PublicKeyEqualFold applies the EqualFold predicate on the "public_key" field.
+func PublicKeyEqualFold(v string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldEqualFold(FieldPublicKey, v))
+}
+
+// PublicKeyContainsFold applies the ContainsFold predicate on the "public_key" field.
+func PublicKeyContainsFold(v string) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldContainsFold(FieldPublicKey, v))
+}
+
 // StateEQ applies the EQ predicate on the "state" field.
 func StateEQ(v State) predicate.DKIMKey {
 	return predicate.DKIMKey(sql.FieldEQ(FieldState, v))
+}
+
+// StateNEQ applies the NEQ predicate on the "state" field.
+func StateNEQ(v State) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldNEQ(FieldState, v))
+}
+
+// StateIn applies the In predicate on the "state" field.
+func StateIn(vs ...State) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldIn(FieldState, vs...))
+}
+
+// StateNotIn applies the NotIn predicate on the "state" field.
+func StateNotIn(vs ...State) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldNotIn(FieldState, vs...))
+}
+
+// CreatedAtEQ applies the EQ predicate on the "created_at" field.
+func CreatedAtEQ(v time.Time) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldEQ(FieldCreatedAt, v))
+}
+
+// CreatedAtNEQ applies the NEQ predicate on the "created_at" field.
+func CreatedAtNEQ(v time.Time) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldNEQ(FieldCreatedAt, v))
+}
+
+// CreatedAtIn applies the In predicate on the "created_at" field.
+func CreatedAtIn(vs ...time.Time) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldIn(FieldCreatedAt, vs...))
+}
+
+// CreatedAtNotIn applies the NotIn predicate on the "created_at" field.
+func CreatedAtNotIn(vs ...time.Time) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldNotIn(FieldCreatedAt, vs...))
+}
+
+// CreatedAtGT applies the GT predicate on the "created_at" field.
+func CreatedAtGT(v time.Time) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldGT(FieldCreatedAt, v))
+}
+
+// CreatedAtGTE applies the GTE predicate on the "created_at" field.
+func CreatedAtGTE(v time.Time) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldGTE(FieldCreatedAt, v))
+}
+
+// CreatedAtLT applies the LT predicate on the "created_at" field.
+func CreatedAtLT(v time.Time) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldLT(FieldCreatedAt, v))
+}
+
+// CreatedAtLTE applies the LTE predicate on the "created_at" field.
+func CreatedAtLTE(v time.Time) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldLTE(FieldCreatedAt, v))
+}
+
+// ActivatedAtEQ applies the EQ predicate on the "activated_at" field.
+func ActivatedAtEQ(v time.Time) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldEQ(FieldActivatedAt, v))
+}
+
+// ActivatedAtNEQ applies the NEQ predicate on the "activated_at" field.
+func ActivatedAtNEQ(v time.Time) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldNEQ(FieldActivatedAt, v))
+}
+
+// ActivatedAtIn applies the In predicate on the "activated_at" field.
+func ActivatedAtIn(vs ...time.Time) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldIn(FieldActivatedAt, vs...))
+}
+
+// ActivatedAtNotIn applies the NotIn predicate on the "activated_at" field.
+func ActivatedAtNotIn(vs ...time.Time) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldNotIn(FieldActivatedAt, vs...))
+}
+
+// ActivatedAtGT applies the GT predicate on the "activated_at" field.
+func ActivatedAtGT(v time.Time) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldGT(FieldActivatedAt, v))
+}
+
+// ActivatedAtGTE applies the GTE predicate on the "activated_at" field.
+func ActivatedAtGTE(v time.Time) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldGTE(FieldActivatedAt, v))
+}
+
+// ActivatedAtLT applies the LT predicate on the "activated_at" field.
+func ActivatedAtLT(v time.Time) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldLT(FieldActivatedAt, v))
+}
+
+// ActivatedAtLTE applies the LTE predicate on the "activated_at" field.
+func ActivatedAtLTE(v time.Time) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldLTE(FieldActivatedAt, v))
+}
+
+// ActivatedAtIsNil applies the IsNil predicate on the "activated_at" field.
+func ActivatedAtIsNil() predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldIsNull(FieldActivatedAt))
+}
+
+// ActivatedAtNotNil applies the NotNil predicate on the "activated_at" field.
+func ActivatedAtNotNil() predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldNotNull(FieldActivatedAt))
+}
+
+// RetiredAtEQ applies the EQ predicate on the "retired_at" field.
+func RetiredAtEQ(v time.Time) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldEQ(FieldRetiredAt, v))
+}
+
+// RetiredAtNEQ applies the NEQ predicate on the "retired_at" field.
+func RetiredAtNEQ(v time.Time) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldNEQ(FieldRetiredAt, v))
+}
+
+// RetiredAtIn applies the In predicate on the "retired_at" field.
+func RetiredAtIn(vs ...time.Time) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldIn(FieldRetiredAt, vs...))
+}
+
+// RetiredAtNotIn applies the NotIn predicate on the "retired_at" field.
+func RetiredAtNotIn(vs ...time.Time) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldNotIn(FieldRetiredAt, vs...))
+}
+
+// RetiredAtGT applies the GT predicate on the "retired_at" field.
+func RetiredAtGT(v time.Time) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldGT(FieldRetiredAt, v))
+}
+
+// RetiredAtGTE applies the GTE predicate on the "retired_at" field.
+func RetiredAtGTE(v time.Time) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldGTE(FieldRetiredAt, v))
+}
+
+// RetiredAtLT applies the LT predicate on the "retired_at" field.
+func RetiredAtLT(v time.Time) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldLT(FieldRetiredAt, v))
+}
+
+// RetiredAtLTE applies the LTE predicate on the "retired_at" field.
+func RetiredAtLTE(v time.Time) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldLTE(FieldRetiredAt, v))
+}
+
+// RetiredAtIsNil applies the IsNil predicate on the "retired_at" field.
+func RetiredAtIsNil() predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldIsNull(FieldRetiredAt))
+}
+
+// RetiredAtNotNil applies the NotNil predicate on the "retired_at" field.
+func RetiredAtNotNil() predicate.DKIMKey {
+	return predicate.DKIMKey(sql.FieldNotNull(FieldRetiredAt))
+}
+
+// HasDomain applies the HasEdge predicate on the "domain" edge.
+func HasDomain() predicate.DKIMKey {
+	return predicate.DKIMKey(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, DomainTable, DomainColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasDomainWith applies the HasEdge predicate on the "domain" edge with a given conditions (other predicates).
+func HasDomainWith(preds ...predicate.Domain) predicate.DKIMKey {
+	return predicate.DKIMKey(func(s *sql.Selector) {
+		step := newDomainStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// And groups predicates with the AND operator between them.
+func And(predicates ...predicate.DKIMKey) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.AndPredicates(predicates...))
+}
+
+// Or groups predicates with the OR operator between them.
+func Or(predicates ...predicate.DKIMKey) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.OrPredicates(predicates...))
+}
+
+// Not applies the not operator on the given predicate.
+func Not(p predicate.DKIMKey) predicate.DKIMKey {
+	return predicate.DKIMKey(sql.NotPredicates(p))
 }

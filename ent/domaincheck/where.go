@@ -3,6 +3,8 @@
 package domaincheck
 
 import (
+	"time"
+
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -12,12 +14,312 @@ func ID(id int64) predicate.DomainCheck {
 	return predicate.DomainCheck(sql.FieldEQ(FieldID, id))
 }
 
+// IDEQ applies the EQ predicate on the ID field.
+func IDEQ(id int64) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldEQ(FieldID, id))
+}
+
+// IDNEQ applies the NEQ predicate on the ID field.
+func IDNEQ(id int64) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldNEQ(FieldID, id))
+}
+
+// IDIn applies the In predicate on the ID field.
+func IDIn(ids ...int64) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldIn(FieldID, ids...))
+}
+
+// IDNotIn applies the NotIn predicate on the ID field.
+func IDNotIn(ids ...int64) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldNotIn(FieldID, ids...))
+}
+
+// IDGT applies the GT predicate on the ID field.
+func IDGT(id int64) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldGT(FieldID, id))
+}
+
+// IDGTE applies the GTE predicate on the ID field.
+func IDGTE(id int64) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldGTE(FieldID, id))
+}
+
+// IDLT applies the LT predicate on the ID field.
+func IDLT(id int64) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldLT(FieldID, id))
+}
+
+// IDLTE applies the LTE predicate on the ID field.
+func IDLTE(id int64) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldLTE(FieldID, id))
+}
+
 // DomainID applies equality check predicate on the "domain_id" field. It's identical to DomainIDEQ.
 func DomainID(v string) predicate.DomainCheck {
 	return predicate.DomainCheck(sql.FieldEQ(FieldDomainID, v))
 }
 
+// AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
+func AccountID(v string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldEQ(FieldAccountID, v))
+}
+
+// CheckedAt applies equality check predicate on the "checked_at" field. It's identical to CheckedAtEQ.
+func CheckedAt(v time.Time) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldEQ(FieldCheckedAt, v))
+}
+
 // Status applies equality check predicate on the "status" field. It's identical to StatusEQ.
 func Status(v string) predicate.DomainCheck {
 	return predicate.DomainCheck(sql.FieldEQ(FieldStatus, v))
+}
+
+// DomainIDEQ applies the EQ predicate on the "domain_id" field.
+func DomainIDEQ(v string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldEQ(FieldDomainID, v))
+}
+
+// DomainIDNEQ applies the NEQ predicate on the "domain_id" field.
+func DomainIDNEQ(v string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldNEQ(FieldDomainID, v))
+}
+
+// DomainIDIn applies the In predicate on the "domain_id" field.
+func DomainIDIn(vs ...string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldIn(FieldDomainID, vs...))
+}
+
+// DomainIDNotIn applies the NotIn predicate on the "domain_id" field.
+func DomainIDNotIn(vs ...string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldNotIn(FieldDomainID, vs...))
+}
+
+// DomainIDGT applies the GT predicate on the "domain_id" field.
+func DomainIDGT(v string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldGT(FieldDomainID, v))
+}
+
+// DomainIDGTE applies the GTE predicate on the "domain_id" field.
+func DomainIDGTE(v string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldGTE(FieldDomainID, v))
+}
+
+// DomainIDLT applies the LT predicate on the "domain_id" field.
+func DomainIDLT(v string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldLT(FieldDomainID, v))
+}
+
+// DomainIDLTE applies the LTE predicate on the "domain_id" field.
+func DomainIDLTE(v string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldLTE(FieldDomainID, v))
+}
+
+// DomainIDContains applies the Contains predicate on the "domain_id" field.
+func DomainIDContains(v string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldContains(FieldDomainID, v))
+}
+
+// DomainIDHasPrefix applies the HasPrefix predicate on the "domain_id" field.
+func DomainIDHasPrefix(v string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldHasPrefix(FieldDomainID, v))
+}
+
+// DomainIDHasSuffix applies the HasSuffix predicate on the "domain_id" field.
+func DomainIDHasSuffix(v string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldHasSuffix(FieldDomainID, v))
+}
+
+// DomainIDEqualFold applies the EqualFold predicate on the "domain_id" field.
+func DomainIDEqualFold(v string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldEqualFold(FieldDomainID, v))
+}
+
+// DomainIDContainsFold applies the ContainsFold predicate on the "domain_id" field.
+func DomainIDContainsFold(v string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldContainsFold(FieldDomainID, v))
+}
+
+// AccountIDEQ applies the EQ predicate on the "account_id" field.
+func AccountIDEQ(v string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldEQ(FieldAccountID, v))
+}
+
+// AccountIDNEQ applies the NEQ predicate on the "account_id" field.
+func AccountIDNEQ(v string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldNEQ(FieldAccountID, v))
+}
+
+// AccountIDIn applies the In predicate on the "account_id" field.
+func AccountIDIn(vs ...string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldIn(FieldAccountID, vs...))
+}
+
+// AccountIDNotIn applies the NotIn predicate on the "account_id" field.
+func AccountIDNotIn(vs ...string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldNotIn(FieldAccountID, vs...))
+}
+
+// AccountIDGT applies the GT predicate on the "account_id" field.
+func AccountIDGT(v string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldGT(FieldAccountID, v))
+}
+
+// AccountIDGTE applies the GTE predicate on the "account_id" field.
+func AccountIDGTE(v string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldGTE(FieldAccountID, v))
+}
+
+// AccountIDLT applies the LT predicate on the "account_id" field.
+func AccountIDLT(v string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldLT(FieldAccountID, v))
+}
+
+// AccountIDLTE applies the LTE predicate on the "account_id" field.
+func AccountIDLTE(v string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldLTE(FieldAccountID, v))
+}
+
+// AccountIDContains applies the Contains predicate on the "account_id" field.
+func AccountIDContains(v string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldContains(FieldAccountID, v))
+}
+
+// AccountIDHasPrefix applies the HasPrefix predicate on the "account_id" field.
+func AccountIDHasPrefix(v string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldHasPrefix(FieldAccountID, v))
+}
+
+// AccountIDHasSuffix applies the HasSuffix predicate on the "account_id" field.
+func AccountIDHasSuffix(v string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldHasSuffix(FieldAccountID, v))
+}
+
+// AccountIDEqualFold applies the EqualFold predicate on the "account_id" field.
+func AccountIDEqualFold(v string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldEqualFold(FieldAccountID, v))
+}
+
+// AccountIDContainsFold applies the ContainsFold predicate on the "account_id" field.
+func AccountIDContainsFold(v string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldContainsFold(FieldAccountID, v))
+}
+
+// CheckedAtEQ applies the EQ predicate on the "checked_at" field.
+func CheckedAtEQ(v time.Time) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldEQ(FieldCheckedAt, v))
+}
+
+// CheckedAtNEQ applies the NEQ predicate on the "checked_at" field.
+func CheckedAtNEQ(v time.Time) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldNEQ(FieldCheckedAt, v))
+}
+
+// CheckedAtIn applies the In predicate on the "checked_at" field.
+func CheckedAtIn(vs ...time.Time) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldIn(FieldCheckedAt, vs...))
+}
+
+// CheckedAtNotIn applies the NotIn predicate on the "checked_at" field.
+func CheckedAtNotIn(vs ...time.Time) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldNotIn(FieldCheckedAt, vs...))
+}
+
+// CheckedAtGT applies the GT predicate on the "checked_at" field.
+func CheckedAtGT(v time.Time) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldGT(FieldCheckedAt, v))
+}
+
+// CheckedAtGTE applies the GTE predicate on the "checked_at" field.
+func CheckedAtGTE(v time.Time) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldGTE(FieldCheckedAt, v))
+}
+
+// CheckedAtLT applies the LT predicate on the "checked_at" field.
+func CheckedAtLT(v time.Time) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldLT(FieldCheckedAt, v))
+}
+
+// CheckedAtLTE applies the LTE predicate on the "checked_at" field.
+func CheckedAtLTE(v time.Time) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldLTE(FieldCheckedAt, v))
+}
+
+// StatusEQ applies the EQ predicate on the "status" field.
+func StatusEQ(v string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldEQ(FieldStatus, v))
+}
+
+// StatusNEQ applies the NEQ predicate on the "status" field.
+func StatusNEQ(v string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldNEQ(FieldStatus, v))
+}
+
+// StatusIn applies the In predicate on the "status" field.
+func StatusIn(vs ...string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldIn(FieldStatus, vs...))
+}
+
+// StatusNotIn applies the NotIn predicate on the "status" field.
+func StatusNotIn(vs ...string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldNotIn(FieldStatus, vs...))
+}
+
+// StatusGT applies the GT predicate on the "status" field.
+func StatusGT(v string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldGT(FieldStatus, v))
+}
+
+// StatusGTE applies the GTE predicate on the "status" field.
+func StatusGTE(v string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldGTE(FieldStatus, v))
+}
+
+// StatusLT applies the LT predicate on the "status" field.
+func StatusLT(v string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldLT(FieldStatus, v))
+}
+
+// StatusLTE applies the LTE predicate on the "status" field.
+func StatusLTE(v string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldLTE(FieldStatus, v))
+}
+
+// StatusContains applies the Contains predicate on the "status" field.
+func StatusContains(v string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldContains(FieldStatus, v))
+}
+
+// StatusHasPrefix applies the HasPrefix predicate on the "status" field.
+func StatusHasPrefix(v string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldHasPrefix(FieldStatus, v))
+}
+
+// StatusHasSuffix applies the HasSuffix predicate on the "status" field.
+func StatusHasSuffix(v string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldHasSuffix(FieldStatus, v))
+}
+
+// StatusEqualFold applies the EqualFold predicate on the "status" field.
+func StatusEqualFold(v string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldEqualFold(FieldStatus, v))
+}
+
+// StatusContainsFold applies the ContainsFold predicate on the "status" field.
+func StatusContainsFold(v string) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.FieldContainsFold(FieldStatus, v))
+}
+
+// And groups predicates with the AND operator between them.
+func And(predicates ...predicate.DomainCheck) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.AndPredicates(predicates...))
+}
+
+// Or groups predicates with the OR operator between them.
+func Or(predicates ...predicate.DomainCheck) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.OrPredicates(predicates...))
+}
+
+// Not applies the not operator on the given predicate.
+func Not(p predicate.DomainCheck) predicate.DomainCheck {
+	return predicate.DomainCheck(sql.NotPredicates(p))
 }

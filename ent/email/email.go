@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"entgo.io/ent/dialect/sql"
+	"entgo.io/ent/dialect/sql/sqlgraph"
 )
 
 const (
@@ -235,4 +236,232 @@ type OrderOption func(*sql.Selector)
 // ByID orders the results by the id field.
 func ByID(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldID, opts...).ToFunc()
+}
+
+// ByAccountID orders the results by the account_id field.
+func ByAccountID(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldAccountID, opts...).ToFunc()
+}
+
+// ByDomainID orders the results by the domain_id field.
+func ByDomainID(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldDomainID, opts...).ToFunc()
+}
+
+// ByAPIKeyID orders the results by the api_key_id field.
+func ByAPIKeyID(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldAPIKeyID, opts...).ToFunc()
+}
+
+// ByTemplateID orders the results by the template_id field.
+func ByTemplateID(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldTemplateID, opts...).ToFunc()
+}
+
+// ByTemplateVersion orders the results by the template_version field.
+func ByTemplateVersion(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldTemplateVersion, opts...).ToFunc()
+}
+
+// ByAutomationID orders the results by the automation_id field.
+func ByAutomationID(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldAutomationID, opts...).ToFunc()
+}
+
+// ByRunID orders the results by the run_id field.
+func ByRunID(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldRunID, opts...).ToFunc()
+}
+
+// ByFrom orders the results by the from field.
+func ByFrom(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldFrom, opts...).ToFunc()
+}
+
+// ByFromAddress orders the results by the from_address field.
+func ByFromAddress(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldFromAddress, opts...).ToFunc()
+}
+
+// BySubject orders the results by the subject field.
+func BySubject(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldSubject, opts...).ToFunc()
+}
+
+// ByHTML orders the results by the html field.
+func ByHTML(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldHTML, opts...).ToFunc()
+}
+
+// ByText orders the results by the text field.
+func ByText(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldText, opts...).ToFunc()
+}
+
+// ByBodyKey orders the results by the body_key field.
+func ByBodyKey(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldBodyKey, opts...).ToFunc()
+}
+
+// ByBodySize orders the results by the body_size field.
+func ByBodySize(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldBodySize, opts...).ToFunc()
+}
+
+// ByBodySnippet orders the results by the body_snippet field.
+func ByBodySnippet(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldBodySnippet, opts...).ToFunc()
+}
+
+// ByMessageID orders the results by the message_id field.
+func ByMessageID(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldMessageID, opts...).ToFunc()
+}
+
+// ByAttachmentCount orders the results by the attachment_count field.
+func ByAttachmentCount(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldAttachmentCount, opts...).ToFunc()
+}
+
+// ByUnsubscribe orders the results by the unsubscribe field.
+func ByUnsubscribe(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldUnsubscribe, opts...).ToFunc()
+}
+
+// ByCategory orders the results by the category field.
+func ByCategory(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldCategory, opts...).ToFunc()
+}
+
+// ByStatus orders the results by the status field.
+func ByStatus(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldStatus, opts...).ToFunc()
+}
+
+// ByLastEvent orders the results by the last_event field.
+func ByLastEvent(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldLastEvent, opts...).ToFunc()
+}
+
+// ByBounceReason orders the results by the bounce_reason field.
+func ByBounceReason(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldBounceReason, opts...).ToFunc()
+}
+
+// ByCreatedAt orders the results by the created_at field.
+func ByCreatedAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldCreatedAt, opts...).ToFunc()
+}
+
+// ByScheduledAt orders the results by the scheduled_at field.
+func ByScheduledAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldScheduledAt, opts...).ToFunc()
+}
+
+// ByExpiresAt orders the results by the expires_at field.
+func ByExpiresAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldExpiresAt, opts...).ToFunc()
+}
+
+// ByCancelledAt orders the results by the cancelled_at field.
+func ByCancelledAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldCancelledAt, opts...).ToFunc()
+}
+
+// BySentAt orders the results by the sent_at field.
+func BySentAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldSentAt, opts...).ToFunc()
+}
+
+// ByDeliveredAt orders the results by the delivered_at field.
+func ByDeliveredAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldDeliveredAt, opts...).ToFunc()
+}
+
+// ByBouncedAt orders the results by the bounced_at field.
+func ByBouncedAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldBouncedAt, opts...).ToFunc()
+}
+
+// ByReleaseAt orders the results by the release_at field.
+func ByReleaseAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldReleaseAt, opts...).ToFunc()
+}
+
+// ByUncommon orders the results by the uncommon field.
+func ByUncommon(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldUncommon, opts...).ToFunc()
+}
+
+// BySearch orders the results by the search field.
+func BySearch(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldSearch, opts...).ToFunc()
+}
+
+// ByBodyPurgedAt orders the results by the body_purged_at field.
+func ByBodyPurgedAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldBodyPurgedAt, opts...).ToFunc()
+}
+
+// ByRecipientsCount orders the results by recipients count.
+func ByRecipientsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newRecipientsStep(), opts...)
+	}
+}
+
+// ByRecipients orders the results by recipients terms.
+func ByRecipients(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newRecipientsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// ByAttachmentsCount orders the results by attachments count.
+func ByAttachmentsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newAttachmentsStep(), opts...)
+	}
+}
+
+// ByAttachments orders the results by attachments terms.
+func ByAttachments(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newAttachmentsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// ByReportsCount orders the results by reports count.
+func ByReportsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newReportsStep(), opts...)
+	}
+}
+
+// ByReports orders the results by reports terms.
+func ByReports(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newReportsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+func newRecipientsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(RecipientsInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, RecipientsTable, RecipientsColumn),
+	)
+}
+func newAttachmentsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(AttachmentsInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, AttachmentsTable, AttachmentsColumn),
+	)
+}
+func newReportsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(ReportsInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, ReportsTable, ReportsColumn),
+	)
 }

@@ -3,6 +3,8 @@
 package engagement
 
 import (
+	"time"
+
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -12,12 +14,552 @@ func ID(id int64) predicate.Engagement {
 	return predicate.Engagement(sql.FieldEQ(FieldID, id))
 }
 
+// IDEQ applies the EQ predicate on the ID field.
+func IDEQ(id int64) predicate.Engagement {
+	return predicate.Engagement(sql.FieldEQ(FieldID, id))
+}
+
+// IDNEQ applies the NEQ predicate on the ID field.
+func IDNEQ(id int64) predicate.Engagement {
+	return predicate.Engagement(sql.FieldNEQ(FieldID, id))
+}
+
+// IDIn applies the In predicate on the ID field.
+func IDIn(ids ...int64) predicate.Engagement {
+	return predicate.Engagement(sql.FieldIn(FieldID, ids...))
+}
+
+// IDNotIn applies the NotIn predicate on the ID field.
+func IDNotIn(ids ...int64) predicate.Engagement {
+	return predicate.Engagement(sql.FieldNotIn(FieldID, ids...))
+}
+
+// IDGT applies the GT predicate on the ID field.
+func IDGT(id int64) predicate.Engagement {
+	return predicate.Engagement(sql.FieldGT(FieldID, id))
+}
+
+// IDGTE applies the GTE predicate on the ID field.
+func IDGTE(id int64) predicate.Engagement {
+	return predicate.Engagement(sql.FieldGTE(FieldID, id))
+}
+
+// IDLT applies the LT predicate on the ID field.
+func IDLT(id int64) predicate.Engagement {
+	return predicate.Engagement(sql.FieldLT(FieldID, id))
+}
+
+// IDLTE applies the LTE predicate on the ID field.
+func IDLTE(id int64) predicate.Engagement {
+	return predicate.Engagement(sql.FieldLTE(FieldID, id))
+}
+
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
 func AccountID(v string) predicate.Engagement {
 	return predicate.Engagement(sql.FieldEQ(FieldAccountID, v))
 }
 
+// EmailID applies equality check predicate on the "email_id" field. It's identical to EmailIDEQ.
+func EmailID(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldEQ(FieldEmailID, v))
+}
+
+// URL applies equality check predicate on the "url" field. It's identical to URLEQ.
+func URL(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldEQ(FieldURL, v))
+}
+
+// IP applies equality check predicate on the "ip" field. It's identical to IPEQ.
+func IP(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldEQ(FieldIP, v))
+}
+
+// UserAgent applies equality check predicate on the "user_agent" field. It's identical to UserAgentEQ.
+func UserAgent(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldEQ(FieldUserAgent, v))
+}
+
+// Machine applies equality check predicate on the "machine" field. It's identical to MachineEQ.
+func Machine(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldEQ(FieldMachine, v))
+}
+
+// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
+func CreatedAt(v time.Time) predicate.Engagement {
+	return predicate.Engagement(sql.FieldEQ(FieldCreatedAt, v))
+}
+
+// AccountIDEQ applies the EQ predicate on the "account_id" field.
+func AccountIDEQ(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldEQ(FieldAccountID, v))
+}
+
+// AccountIDNEQ applies the NEQ predicate on the "account_id" field.
+func AccountIDNEQ(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldNEQ(FieldAccountID, v))
+}
+
+// AccountIDIn applies the In predicate on the "account_id" field.
+func AccountIDIn(vs ...string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldIn(FieldAccountID, vs...))
+}
+
+// AccountIDNotIn applies the NotIn predicate on the "account_id" field.
+func AccountIDNotIn(vs ...string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldNotIn(FieldAccountID, vs...))
+}
+
+// AccountIDGT applies the GT predicate on the "account_id" field.
+func AccountIDGT(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldGT(FieldAccountID, v))
+}
+
+// AccountIDGTE applies the GTE predicate on the "account_id" field.
+func AccountIDGTE(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldGTE(FieldAccountID, v))
+}
+
+// AccountIDLT applies the LT predicate on the "account_id" field.
+func AccountIDLT(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldLT(FieldAccountID, v))
+}
+
+// AccountIDLTE applies the LTE predicate on the "account_id" field.
+func AccountIDLTE(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldLTE(FieldAccountID, v))
+}
+
+// AccountIDContains applies the Contains predicate on the "account_id" field.
+func AccountIDContains(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldContains(FieldAccountID, v))
+}
+
+// AccountIDHasPrefix applies the HasPrefix predicate on the "account_id" field.
+func AccountIDHasPrefix(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldHasPrefix(FieldAccountID, v))
+}
+
+// AccountIDHasSuffix applies the HasSuffix predicate on the "account_id" field.
+func AccountIDHasSuffix(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldHasSuffix(FieldAccountID, v))
+}
+
+// AccountIDEqualFold applies the EqualFold predicate on the "account_id" field.
+func AccountIDEqualFold(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldEqualFold(FieldAccountID, v))
+}
+
+// AccountIDContainsFold applies the ContainsFold predicate on the "account_id" field.
+func AccountIDContainsFold(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldContainsFold(FieldAccountID, v))
+}
+
+// EmailIDEQ applies the EQ predicate on the "email_id" field.
+func EmailIDEQ(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldEQ(FieldEmailID, v))
+}
+
+// EmailIDNEQ applies the NEQ predicate on the "email_id" field.
+func EmailIDNEQ(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldNEQ(FieldEmailID, v))
+}
+
 // EmailIDIn applies the In predicate on the "email_id" field.
 func EmailIDIn(vs ...string) predicate.Engagement {
 	return predicate.Engagement(sql.FieldIn(FieldEmailID, vs...))
+}
+
+// EmailIDNotIn applies the NotIn predicate on the "email_id" field.
+func EmailIDNotIn(vs ...string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldNotIn(FieldEmailID, vs...))
+}
+
+// EmailIDGT applies the GT predicate on the "email_id" field.
+func EmailIDGT(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldGT(FieldEmailID, v))
+}
+
+// EmailIDGTE applies the GTE predicate on the "email_id" field.
+func EmailIDGTE(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldGTE(FieldEmailID, v))
+}
+
+// EmailIDLT applies the LT predicate on the "email_id" field.
+func EmailIDLT(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldLT(FieldEmailID, v))
+}
+
+// EmailIDLTE applies the LTE predicate on the "email_id" field.
+func EmailIDLTE(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldLTE(FieldEmailID, v))
+}
+
+// EmailIDContains applies the Contains predicate on the "email_id" field.
+func EmailIDContains(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldContains(FieldEmailID, v))
+}
+
+// EmailIDHasPrefix applies the HasPrefix predicate on the "email_id" field.
+func EmailIDHasPrefix(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldHasPrefix(FieldEmailID, v))
+}
+
+// EmailIDHasSuffix applies the HasSuffix predicate on the "email_id" field.
+func EmailIDHasSuffix(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldHasSuffix(FieldEmailID, v))
+}
+
+// EmailIDEqualFold applies the EqualFold predicate on the "email_id" field.
+func EmailIDEqualFold(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldEqualFold(FieldEmailID, v))
+}
+
+// EmailIDContainsFold applies the ContainsFold predicate on the "email_id" field.
+func EmailIDContainsFold(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldContainsFold(FieldEmailID, v))
+}
+
+// KindEQ applies the EQ predicate on the "kind" field.
+func KindEQ(v Kind) predicate.Engagement {
+	return predicate.Engagement(sql.FieldEQ(FieldKind, v))
+}
+
+// KindNEQ applies the NEQ predicate on the "kind" field.
+func KindNEQ(v Kind) predicate.Engagement {
+	return predicate.Engagement(sql.FieldNEQ(FieldKind, v))
+}
+
+// KindIn applies the In predicate on the "kind" field.
+func KindIn(vs ...Kind) predicate.Engagement {
+	return predicate.Engagement(sql.FieldIn(FieldKind, vs...))
+}
+
+// KindNotIn applies the NotIn predicate on the "kind" field.
+func KindNotIn(vs ...Kind) predicate.Engagement {
+	return predicate.Engagement(sql.FieldNotIn(FieldKind, vs...))
+}
+
+// URLEQ applies the EQ predicate on the "url" field.
+func URLEQ(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldEQ(FieldURL, v))
+}
+
+// URLNEQ applies the NEQ predicate on the "url" field.
+func URLNEQ(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldNEQ(FieldURL, v))
+}
+
+// URLIn applies the In predicate on the "url" field.
+func URLIn(vs ...string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldIn(FieldURL, vs...))
+}
+
+// URLNotIn applies the NotIn predicate on the "url" field.
+func URLNotIn(vs ...string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldNotIn(FieldURL, vs...))
+}
+
+// URLGT applies the GT predicate on the "url" field.
+func URLGT(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldGT(FieldURL, v))
+}
+
+// URLGTE applies the GTE predicate on the "url" field.
+func URLGTE(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldGTE(FieldURL, v))
+}
+
+// URLLT applies the LT predicate on the "url" field.
+func URLLT(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldLT(FieldURL, v))
+}
+
+// URLLTE applies the LTE predicate on the "url" field.
+func URLLTE(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldLTE(FieldURL, v))
+}
+
+// URLContains applies the Contains predicate on the "url" field.
+func URLContains(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldContains(FieldURL, v))
+}
+
+// URLHasPrefix applies the HasPrefix predicate on the "url" field.
+func URLHasPrefix(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldHasPrefix(FieldURL, v))
+}
+
+// URLHasSuffix applies the HasSuffix predicate on the "url" field.
+func URLHasSuffix(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldHasSuffix(FieldURL, v))
+}
+
+// URLIsNil applies the IsNil predicate on the "url" field.
+func URLIsNil() predicate.Engagement {
+	return predicate.Engagement(sql.FieldIsNull(FieldURL))
+}
+
+// URLNotNil applies the NotNil predicate on the "url" field.
+func URLNotNil() predicate.Engagement {
+	return predicate.Engagement(sql.FieldNotNull(FieldURL))
+}
+
+// URLEqualFold applies the EqualFold predicate on the "url" field.
+func URLEqualFold(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldEqualFold(FieldURL, v))
+}
+
+// URLContainsFold applies the ContainsFold predicate on the "url" field.
+func URLContainsFold(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldContainsFold(FieldURL, v))
+}
+
+// IPEQ applies the EQ predicate on the "ip" field.
+func IPEQ(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldEQ(FieldIP, v))
+}
+
+// IPNEQ applies the NEQ predicate on the "ip" field.
+func IPNEQ(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldNEQ(FieldIP, v))
+}
+
+// IPIn applies the In predicate on the "ip" field.
+func IPIn(vs ...string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldIn(FieldIP, vs...))
+}
+
+// IPNotIn applies the NotIn predicate on the "ip" field.
+func IPNotIn(vs ...string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldNotIn(FieldIP, vs...))
+}
+
+// IPGT applies the GT predicate on the "ip" field.
+func IPGT(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldGT(FieldIP, v))
+}
+
+// IPGTE applies the GTE predicate on the "ip" field.
+func IPGTE(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldGTE(FieldIP, v))
+}
+
+// IPLT applies the LT predicate on the "ip" field.
+func IPLT(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldLT(FieldIP, v))
+}
+
+// IPLTE applies the LTE predicate on the "ip" field.
+func IPLTE(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldLTE(FieldIP, v))
+}
+
+// IPContains applies the Contains predicate on the "ip" field.
+func IPContains(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldContains(FieldIP, v))
+}
+
+// IPHasPrefix applies the HasPrefix predicate on the "ip" field.
+func IPHasPrefix(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldHasPrefix(FieldIP, v))
+}
+
+// IPHasSuffix applies the HasSuffix predicate on the "ip" field.
+func IPHasSuffix(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldHasSuffix(FieldIP, v))
+}
+
+// IPEqualFold applies the EqualFold predicate on the "ip" field.
+func IPEqualFold(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldEqualFold(FieldIP, v))
+}
+
+// IPContainsFold applies the ContainsFold predicate on the "ip" field.
+func IPContainsFold(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldContainsFold(FieldIP, v))
+}
+
+// UserAgentEQ applies the EQ predicate on the "user_agent" field.
+func UserAgentEQ(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldEQ(FieldUserAgent, v))
+}
+
+// UserAgentNEQ applies the NEQ predicate on the "user_agent" field.
+func UserAgentNEQ(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldNEQ(FieldUserAgent, v))
+}
+
+// UserAgentIn applies the In predicate on the "user_agent" field.
+func UserAgentIn(vs ...string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldIn(FieldUserAgent, vs...))
+}
+
+// UserAgentNotIn applies the NotIn predicate on the "user_agent" field.
+func UserAgentNotIn(vs ...string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldNotIn(FieldUserAgent, vs...))
+}
+
+// UserAgentGT applies the GT predicate on the "user_agent" field.
+func UserAgentGT(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldGT(FieldUserAgent, v))
+}
+
+// UserAgentGTE applies the GTE predicate on the "user_agent" field.
+func UserAgentGTE(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldGTE(FieldUserAgent, v))
+}
+
+// UserAgentLT applies the LT predicate on the "user_agent" field.
+func UserAgentLT(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldLT(FieldUserAgent, v))
+}
+
+// UserAgentLTE applies the LTE predicate on the "user_agent" field.
+func UserAgentLTE(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldLTE(FieldUserAgent, v))
+}
+
+// UserAgentContains applies the Contains predicate on the "user_agent" field.
+func UserAgentContains(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldContains(FieldUserAgent, v))
+}
+
+// UserAgentHasPrefix applies the HasPrefix predicate on the "user_agent" field.
+func UserAgentHasPrefix(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldHasPrefix(FieldUserAgent, v))
+}
+
+// UserAgentHasSuffix applies the HasSuffix predicate on the "user_agent" field.
+func UserAgentHasSuffix(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldHasSuffix(FieldUserAgent, v))
+}
+
+// UserAgentEqualFold applies the EqualFold predicate on the "user_agent" field.
+func UserAgentEqualFold(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldEqualFold(FieldUserAgent, v))
+}
+
+// UserAgentContainsFold applies the ContainsFold predicate on the "user_agent" field.
+func UserAgentContainsFold(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldContainsFold(FieldUserAgent, v))
+}
+
+// MachineEQ applies the EQ predicate on the "machine" field.
+func MachineEQ(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldEQ(FieldMachine, v))
+}
+
+// MachineNEQ applies the NEQ predicate on the "machine" field.
+func MachineNEQ(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldNEQ(FieldMachine, v))
+}
+
+// MachineIn applies the In predicate on the "machine" field.
+func MachineIn(vs ...string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldIn(FieldMachine, vs...))
+}
+
+// MachineNotIn applies the NotIn predicate on the "machine" field.
+func MachineNotIn(vs ...string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldNotIn(FieldMachine, vs...))
+}
+
+// MachineGT applies the GT predicate on the "machine" field.
+func MachineGT(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldGT(FieldMachine, v))
+}
+
+// MachineGTE applies the GTE predicate on the "machine" field.
+func MachineGTE(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldGTE(FieldMachine, v))
+}
+
+// MachineLT applies the LT predicate on the "machine" field.
+func MachineLT(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldLT(FieldMachine, v))
+}
+
+// MachineLTE applies the LTE predicate on the "machine" field.
+func MachineLTE(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldLTE(FieldMachine, v))
+}
+
+// MachineContains applies the Contains predicate on the "machine" field.
+func MachineContains(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldContains(FieldMachine, v))
+}
+
+// MachineHasPrefix applies the HasPrefix predicate on the "machine" field.
+func MachineHasPrefix(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldHasPrefix(FieldMachine, v))
+}
+
+// MachineHasSuffix applies the HasSuffix predicate on the "machine" field.
+func MachineHasSuffix(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldHasSuffix(FieldMachine, v))
+}
+
+// MachineEqualFold applies the EqualFold predicate on the "machine" field.
+func MachineEqualFold(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldEqualFold(FieldMachine, v))
+}
+
+// MachineContainsFold applies the ContainsFold predicate on the "machine" field.
+func MachineContainsFold(v string) predicate.Engagement {
+	return predicate.Engagement(sql.FieldContainsFold(FieldMachine, v))
+}
+
+// CreatedAtEQ applies the EQ predicate on the "created_at" field.
+func CreatedAtEQ(v time.Time) predicate.Engagement {
+	return predicate.Engagement(sql.FieldEQ(FieldCreatedAt, v))
+}
+
+// CreatedAtNEQ applies the NEQ predicate on the "created_at" field.
+func CreatedAtNEQ(v time.Time) predicate.Engagement {
+	return predicate.Engagement(sql.FieldNEQ(FieldCreatedAt, v))
+}
+
+// CreatedAtIn applies the In predicate on the "created_at" field.
+func CreatedAtIn(vs ...time.Time) predicate.Engagement {
+	return predicate.Engagement(sql.FieldIn(FieldCreatedAt, vs...))
+}
+
+// CreatedAtNotIn applies the NotIn predicate on the "created_at" field.
+func CreatedAtNotIn(vs ...time.Time) predicate.Engagement {
+	return predicate.Engagement(sql.FieldNotIn(FieldCreatedAt, vs...))
+}
+
+// CreatedAtGT applies the GT predicate on the "created_at" field.
+func CreatedAtGT(v time.Time) predicate.Engagement {
+	return predicate.Engagement(sql.FieldGT(FieldCreatedAt, v))
+}
+
+// CreatedAtGTE applies the GTE predicate on the "created_at" field.
+func CreatedAtGTE(v time.Time) predicate.Engagement {
+	return predicate.Engagement(sql.FieldGTE(FieldCreatedAt, v))
+}
+
+// CreatedAtLT applies the LT predicate on the "created_at" field.
+func CreatedAtLT(v time.Time) predicate.Engagement {
+	return predicate.Engagement(sql.FieldLT(FieldCreatedAt, v))
+}
+
+// CreatedAtLTE applies the LTE predicate on the "created_at" field.
+func CreatedAtLTE(v time.Time) predicate.Engagement {
+	return predicate.Engagement(sql.FieldLTE(FieldCreatedAt, v))
+}
+
+// And groups predicates with the AND operator between them.
+func And(predicates ...predicate.Engagement) predicate.Engagement {
+	return predicate.Engagement(sql.AndPredicates(predicates...))
+}
+
+// Or groups predicates with the OR operator between them.
+func Or(predicates ...predicate.Engagement) predicate.Engagement {
+	return predicate.Engagement(sql.OrPredicates(predicates...))
+}
+
+// Not applies the not operator on the given predicate.
+func Not(p predicate.Engagement) predicate.Engagement {
+	return predicate.Engagement(sql.NotPredicates(p))
 }

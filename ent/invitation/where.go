@@ -3,6 +3,8 @@
 package invitation
 
 import (
+	"time"
+
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -10,6 +12,56 @@ import (
 // ID filters vertices based on their ID field.
 func ID(id string) predicate.Invitation {
 	return predicate.Invitation(sql.FieldEQ(FieldID, id))
+}
+
+// IDEQ applies the EQ predicate on the ID field.
+func IDEQ(id string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldEQ(FieldID, id))
+}
+
+// IDNEQ applies the NEQ predicate on the ID field.
+func IDNEQ(id string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldNEQ(FieldID, id))
+}
+
+// IDIn applies the In predicate on the ID field.
+func IDIn(ids ...string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldIn(FieldID, ids...))
+}
+
+// IDNotIn applies the NotIn predicate on the ID field.
+func IDNotIn(ids ...string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldNotIn(FieldID, ids...))
+}
+
+// IDGT applies the GT predicate on the ID field.
+func IDGT(id string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldGT(FieldID, id))
+}
+
+// IDGTE applies the GTE predicate on the ID field.
+func IDGTE(id string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldGTE(FieldID, id))
+}
+
+// IDLT applies the LT predicate on the ID field.
+func IDLT(id string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldLT(FieldID, id))
+}
+
+// IDLTE applies the LTE predicate on the ID field.
+func IDLTE(id string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldLTE(FieldID, id))
+}
+
+// IDEqualFold applies the EqualFold predicate on the ID field.
+func IDEqualFold(id string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldEqualFold(FieldID, id))
+}
+
+// IDContainsFold applies the ContainsFold predicate on the ID field.
+func IDContainsFold(id string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldContainsFold(FieldID, id))
 }
 
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
@@ -32,9 +84,174 @@ func InvitedBy(v string) predicate.Invitation {
 	return predicate.Invitation(sql.FieldEQ(FieldInvitedBy, v))
 }
 
+// ExpiresAt applies equality check predicate on the "expires_at" field. It's identical to ExpiresAtEQ.
+func ExpiresAt(v time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldEQ(FieldExpiresAt, v))
+}
+
+// AcceptedAt applies equality check predicate on the "accepted_at" field. It's identical to AcceptedAtEQ.
+func AcceptedAt(v time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldEQ(FieldAcceptedAt, v))
+}
+
+// RevokedAt applies equality check predicate on the "revoked_at" field. It's identical to RevokedAtEQ.
+func RevokedAt(v time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldEQ(FieldRevokedAt, v))
+}
+
+// DueAt applies equality check predicate on the "due_at" field. It's identical to DueAtEQ.
+func DueAt(v time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldEQ(FieldDueAt, v))
+}
+
 // Attempts applies equality check predicate on the "attempts" field. It's identical to AttemptsEQ.
 func Attempts(v int) predicate.Invitation {
 	return predicate.Invitation(sql.FieldEQ(FieldAttempts, v))
+}
+
+// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
+func CreatedAt(v time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldEQ(FieldCreatedAt, v))
+}
+
+// AccountIDEQ applies the EQ predicate on the "account_id" field.
+func AccountIDEQ(v string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldEQ(FieldAccountID, v))
+}
+
+// AccountIDNEQ applies the NEQ predicate on the "account_id" field.
+func AccountIDNEQ(v string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldNEQ(FieldAccountID, v))
+}
+
+// AccountIDIn applies the In predicate on the "account_id" field.
+func AccountIDIn(vs ...string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldIn(FieldAccountID, vs...))
+}
+
+// AccountIDNotIn applies the NotIn predicate on the "account_id" field.
+func AccountIDNotIn(vs ...string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldNotIn(FieldAccountID, vs...))
+}
+
+// AccountIDGT applies the GT predicate on the "account_id" field.
+func AccountIDGT(v string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldGT(FieldAccountID, v))
+}
+
+// AccountIDGTE applies the GTE predicate on the "account_id" field.
+func AccountIDGTE(v string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldGTE(FieldAccountID, v))
+}
+
+// AccountIDLT applies the LT predicate on the "account_id" field.
+func AccountIDLT(v string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldLT(FieldAccountID, v))
+}
+
+// AccountIDLTE applies the LTE predicate on the "account_id" field.
+func AccountIDLTE(v string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldLTE(FieldAccountID, v))
+}
+
+// AccountIDContains applies the Contains predicate on the "account_id" field.
+func AccountIDContains(v string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldContains(FieldAccountID, v))
+}
+
+// AccountIDHasPrefix applies the HasPrefix predicate on the "account_id" field.
+func AccountIDHasPrefix(v string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldHasPrefix(FieldAccountID, v))
+}
+
+// AccountIDHasSuffix applies the HasSuffix predicate on the "account_id" field.
+func AccountIDHasSuffix(v string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldHasSuffix(FieldAccountID, v))
+}
+
+// AccountIDEqualFold applies the EqualFold predicate on the "account_id" field.
+func AccountIDEqualFold(v string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldEqualFold(FieldAccountID, v))
+}
+
+// AccountIDContainsFold applies the ContainsFold predicate on the "account_id" field.
+func AccountIDContainsFold(v string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldContainsFold(FieldAccountID, v))
+}
+
+// EmailEQ applies the EQ predicate on the "email" field.
+func EmailEQ(v string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldEQ(FieldEmail, v))
+}
+
+// EmailNEQ applies the NEQ predicate on the "email" field.
+func EmailNEQ(v string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldNEQ(FieldEmail, v))
+}
+
+// EmailIn applies the In predicate on the "email" field.
+func EmailIn(vs ...string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldIn(FieldEmail, vs...))
+}
+
+// EmailNotIn applies the NotIn predicate on the "email" field.
+func EmailNotIn(vs ...string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldNotIn(FieldEmail, vs...))
+}
+
+// EmailGT applies the GT predicate on the "email" field.
+func EmailGT(v string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldGT(FieldEmail, v))
+}
+
+// EmailGTE applies the GTE predicate on the "email" field.
+func EmailGTE(v string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldGTE(FieldEmail, v))
+}
+
+// EmailLT applies the LT predicate on the "email" field.
+func EmailLT(v string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldLT(FieldEmail, v))
+}
+
+// EmailLTE applies the LTE predicate on the "email" field.
+func EmailLTE(v string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldLTE(FieldEmail, v))
+}
+
+// EmailContains applies the Contains predicate on the "email" field.
+func EmailContains(v string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldContains(FieldEmail, v))
+}
+
+// EmailHasPrefix applies the HasPrefix predicate on the "email" field.
+func EmailHasPrefix(v string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldHasPrefix(FieldEmail, v))
+}
+
+// EmailHasSuffix applies the HasSuffix predicate on the "email" field.
+func EmailHasSuffix(v string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldHasSuffix(FieldEmail, v))
+}
+
+// EmailEqualFold applies the EqualFold predicate on the "email" field.
+func EmailEqualFold(v string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldEqualFold(FieldEmail, v))
+}
+
+// EmailContainsFold applies the ContainsFold predicate on the "email" field.
+func EmailContainsFold(v string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldContainsFold(FieldEmail, v))
+}
+
+// RoleEQ applies the EQ predicate on the "role" field.
+func RoleEQ(v Role) predicate.Invitation {
+	return predicate.Invitation(sql.FieldEQ(FieldRole, v))
+}
+
+// RoleNEQ applies the NEQ predicate on the "role" field.
+func RoleNEQ(v Role) predicate.Invitation {
+	return predicate.Invitation(sql.FieldNEQ(FieldRole, v))
 }
 
 // RoleIn applies the In predicate on the "role" field.
@@ -42,12 +259,417 @@ func RoleIn(vs ...Role) predicate.Invitation {
 	return predicate.Invitation(sql.FieldIn(FieldRole, vs...))
 }
 
+// RoleNotIn applies the NotIn predicate on the "role" field.
+func RoleNotIn(vs ...Role) predicate.Invitation {
+	return predicate.Invitation(sql.FieldNotIn(FieldRole, vs...))
+}
+
+// TokenHashEQ applies the EQ predicate on the "token_hash" field.
+func TokenHashEQ(v []byte) predicate.Invitation {
+	return predicate.Invitation(sql.FieldEQ(FieldTokenHash, v))
+}
+
+// TokenHashNEQ applies the NEQ predicate on the "token_hash" field.
+func TokenHashNEQ(v []byte) predicate.Invitation {
+	return predicate.Invitation(sql.FieldNEQ(FieldTokenHash, v))
+}
+
+// TokenHashIn applies the In predicate on the "token_hash" field.
+func TokenHashIn(vs ...[]byte) predicate.Invitation {
+	return predicate.Invitation(sql.FieldIn(FieldTokenHash, vs...))
+}
+
+// TokenHashNotIn applies the NotIn predicate on the "token_hash" field.
+func TokenHashNotIn(vs ...[]byte) predicate.Invitation {
+	return predicate.Invitation(sql.FieldNotIn(FieldTokenHash, vs...))
+}
+
+// TokenHashGT applies the GT predicate on the "token_hash" field.
+func TokenHashGT(v []byte) predicate.Invitation {
+	return predicate.Invitation(sql.FieldGT(FieldTokenHash, v))
+}
+
+// TokenHashGTE applies the GTE predicate on the "token_hash" field.
+func TokenHashGTE(v []byte) predicate.Invitation {
+	return predicate.Invitation(sql.FieldGTE(FieldTokenHash, v))
+}
+
+// TokenHashLT applies the LT predicate on the "token_hash" field.
+func TokenHashLT(v []byte) predicate.Invitation {
+	return predicate.Invitation(sql.FieldLT(FieldTokenHash, v))
+}
+
+// TokenHashLTE applies the LTE predicate on the "token_hash" field.
+func TokenHashLTE(v []byte) predicate.Invitation {
+	return predicate.Invitation(sql.FieldLTE(FieldTokenHash, v))
+}
+
+// TokenHashIsNil applies the IsNil predicate on the "token_hash" field.
+func TokenHashIsNil() predicate.Invitation {
+	return predicate.Invitation(sql.FieldIsNull(FieldTokenHash))
+}
+
+// TokenHashNotNil applies the NotNil predicate on the "token_hash" field.
+func TokenHashNotNil() predicate.Invitation {
+	return predicate.Invitation(sql.FieldNotNull(FieldTokenHash))
+}
+
+// InvitedByEQ applies the EQ predicate on the "invited_by" field.
+func InvitedByEQ(v string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldEQ(FieldInvitedBy, v))
+}
+
+// InvitedByNEQ applies the NEQ predicate on the "invited_by" field.
+func InvitedByNEQ(v string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldNEQ(FieldInvitedBy, v))
+}
+
+// InvitedByIn applies the In predicate on the "invited_by" field.
+func InvitedByIn(vs ...string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldIn(FieldInvitedBy, vs...))
+}
+
+// InvitedByNotIn applies the NotIn predicate on the "invited_by" field.
+func InvitedByNotIn(vs ...string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldNotIn(FieldInvitedBy, vs...))
+}
+
+// InvitedByGT applies the GT predicate on the "invited_by" field.
+func InvitedByGT(v string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldGT(FieldInvitedBy, v))
+}
+
+// InvitedByGTE applies the GTE predicate on the "invited_by" field.
+func InvitedByGTE(v string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldGTE(FieldInvitedBy, v))
+}
+
+// InvitedByLT applies the LT predicate on the "invited_by" field.
+func InvitedByLT(v string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldLT(FieldInvitedBy, v))
+}
+
+// InvitedByLTE applies the LTE predicate on the "invited_by" field.
+func InvitedByLTE(v string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldLTE(FieldInvitedBy, v))
+}
+
+// InvitedByContains applies the Contains predicate on the "invited_by" field.
+func InvitedByContains(v string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldContains(FieldInvitedBy, v))
+}
+
+// InvitedByHasPrefix applies the HasPrefix predicate on the "invited_by" field.
+func InvitedByHasPrefix(v string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldHasPrefix(FieldInvitedBy, v))
+}
+
+// InvitedByHasSuffix applies the HasSuffix predicate on the "invited_by" field.
+func InvitedByHasSuffix(v string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldHasSuffix(FieldInvitedBy, v))
+}
+
+// InvitedByIsNil applies the IsNil predicate on the "invited_by" field.
+func InvitedByIsNil() predicate.Invitation {
+	return predicate.Invitation(sql.FieldIsNull(FieldInvitedBy))
+}
+
+// InvitedByNotNil applies the NotNil predicate on the "invited_by" field.
+func InvitedByNotNil() predicate.Invitation {
+	return predicate.Invitation(sql.FieldNotNull(FieldInvitedBy))
+}
+
+// InvitedByEqualFold applies the EqualFold predicate on the "invited_by" field.
+func InvitedByEqualFold(v string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldEqualFold(FieldInvitedBy, v))
+}
+
+// InvitedByContainsFold applies the ContainsFold predicate on the "invited_by" field.
+func InvitedByContainsFold(v string) predicate.Invitation {
+	return predicate.Invitation(sql.FieldContainsFold(FieldInvitedBy, v))
+}
+
+// ExpiresAtEQ applies the EQ predicate on the "expires_at" field.
+func ExpiresAtEQ(v time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldEQ(FieldExpiresAt, v))
+}
+
+// ExpiresAtNEQ applies the NEQ predicate on the "expires_at" field.
+func ExpiresAtNEQ(v time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldNEQ(FieldExpiresAt, v))
+}
+
+// ExpiresAtIn applies the In predicate on the "expires_at" field.
+func ExpiresAtIn(vs ...time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldIn(FieldExpiresAt, vs...))
+}
+
+// ExpiresAtNotIn applies the NotIn predicate on the "expires_at" field.
+func ExpiresAtNotIn(vs ...time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldNotIn(FieldExpiresAt, vs...))
+}
+
+// ExpiresAtGT applies the GT predicate on the "expires_at" field.
+func ExpiresAtGT(v time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldGT(FieldExpiresAt, v))
+}
+
+// ExpiresAtGTE applies the GTE predicate on the "expires_at" field.
+func ExpiresAtGTE(v time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldGTE(FieldExpiresAt, v))
+}
+
+// ExpiresAtLT applies the LT predicate on the "expires_at" field.
+func ExpiresAtLT(v time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldLT(FieldExpiresAt, v))
+}
+
+// ExpiresAtLTE applies the LTE predicate on the "expires_at" field.
+func ExpiresAtLTE(v time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldLTE(FieldExpiresAt, v))
+}
+
+// AcceptedAtEQ applies the EQ predicate on the "accepted_at" field.
+func AcceptedAtEQ(v time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldEQ(FieldAcceptedAt, v))
+}
+
+// AcceptedAtNEQ applies the NEQ predicate on the "accepted_at" field.
+func AcceptedAtNEQ(v time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldNEQ(FieldAcceptedAt, v))
+}
+
+// AcceptedAtIn applies the In predicate on the "accepted_at" field.
+func AcceptedAtIn(vs ...time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldIn(FieldAcceptedAt, vs...))
+}
+
+// AcceptedAtNotIn applies the NotIn predicate on the "accepted_at" field.
+func AcceptedAtNotIn(vs ...time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldNotIn(FieldAcceptedAt, vs...))
+}
+
+// AcceptedAtGT applies the GT predicate on the "accepted_at" field.
+func AcceptedAtGT(v time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldGT(FieldAcceptedAt, v))
+}
+
+// AcceptedAtGTE applies the GTE predicate on the "accepted_at" field.
+func AcceptedAtGTE(v time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldGTE(FieldAcceptedAt, v))
+}
+
+// AcceptedAtLT applies the LT predicate on the "accepted_at" field.
+func AcceptedAtLT(v time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldLT(FieldAcceptedAt, v))
+}
+
+// AcceptedAtLTE applies the LTE predicate on the "accepted_at" field.
+func AcceptedAtLTE(v time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldLTE(FieldAcceptedAt, v))
+}
+
 // AcceptedAtIsNil applies the IsNil predicate on the "accepted_at" field.
 func AcceptedAtIsNil() predicate.Invitation {
 	return predicate.Invitation(sql.FieldIsNull(FieldAcceptedAt))
 }
 
+// AcceptedAtNotNil applies the NotNil predicate on the "accepted_at" field.
+func AcceptedAtNotNil() predicate.Invitation {
+	return predicate.Invitation(sql.FieldNotNull(FieldAcceptedAt))
+}
+
+// RevokedAtEQ applies the EQ predicate on the "revoked_at" field.
+func RevokedAtEQ(v time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldEQ(FieldRevokedAt, v))
+}
+
+// RevokedAtNEQ applies the NEQ predicate on the "revoked_at" field.
+func RevokedAtNEQ(v time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldNEQ(FieldRevokedAt, v))
+}
+
+// RevokedAtIn applies the In predicate on the "revoked_at" field.
+func RevokedAtIn(vs ...time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldIn(FieldRevokedAt, vs...))
+}
+
+// RevokedAtNotIn applies the NotIn predicate on the "revoked_at" field.
+func RevokedAtNotIn(vs ...time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldNotIn(FieldRevokedAt, vs...))
+}
+
+// RevokedAtGT applies the GT predicate on the "revoked_at" field.
+func RevokedAtGT(v time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldGT(FieldRevokedAt, v))
+}
+
+// RevokedAtGTE applies the GTE predicate on the "revoked_at" field.
+func RevokedAtGTE(v time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldGTE(FieldRevokedAt, v))
+}
+
+// RevokedAtLT applies the LT predicate on the "revoked_at" field.
+func RevokedAtLT(v time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldLT(FieldRevokedAt, v))
+}
+
+// RevokedAtLTE applies the LTE predicate on the "revoked_at" field.
+func RevokedAtLTE(v time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldLTE(FieldRevokedAt, v))
+}
+
 // RevokedAtIsNil applies the IsNil predicate on the "revoked_at" field.
 func RevokedAtIsNil() predicate.Invitation {
 	return predicate.Invitation(sql.FieldIsNull(FieldRevokedAt))
+}
+
+// RevokedAtNotNil applies the NotNil predicate on the "revoked_at" field.
+func RevokedAtNotNil() predicate.Invitation {
+	return predicate.Invitation(sql.FieldNotNull(FieldRevokedAt))
+}
+
+// DueAtEQ applies the EQ predicate on the "due_at" field.
+func DueAtEQ(v time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldEQ(FieldDueAt, v))
+}
+
+// DueAtNEQ applies the NEQ predicate on the "due_at" field.
+func DueAtNEQ(v time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldNEQ(FieldDueAt, v))
+}
+
+// DueAtIn applies the In predicate on the "due_at" field.
+func DueAtIn(vs ...time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldIn(FieldDueAt, vs...))
+}
+
+// DueAtNotIn applies the NotIn predicate on the "due_at" field.
+func DueAtNotIn(vs ...time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldNotIn(FieldDueAt, vs...))
+}
+
+// DueAtGT applies the GT predicate on the "due_at" field.
+func DueAtGT(v time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldGT(FieldDueAt, v))
+}
+
+// DueAtGTE applies the GTE predicate on the "due_at" field.
+func DueAtGTE(v time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldGTE(FieldDueAt, v))
+}
+
+// DueAtLT applies the LT predicate on the "due_at" field.
+func DueAtLT(v time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldLT(FieldDueAt, v))
+}
+
+// DueAtLTE applies the LTE predicate on the "due_at" field.
+func DueAtLTE(v time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldLTE(FieldDueAt, v))
+}
+
+// DueAtIsNil applies the IsNil predicate on the "due_at" field.
+func DueAtIsNil() predicate.Invitation {
+	return predicate.Invitation(sql.FieldIsNull(FieldDueAt))
+}
+
+// DueAtNotNil applies the NotNil predicate on the "due_at" field.
+func DueAtNotNil() predicate.Invitation {
+	return predicate.Invitation(sql.FieldNotNull(FieldDueAt))
+}
+
+// AttemptsEQ applies the EQ predicate on the "attempts" field.
+func AttemptsEQ(v int) predicate.Invitation {
+	return predicate.Invitation(sql.FieldEQ(FieldAttempts, v))
+}
+
+// AttemptsNEQ applies the NEQ predicate on the "attempts" field.
+func AttemptsNEQ(v int) predicate.Invitation {
+	return predicate.Invitation(sql.FieldNEQ(FieldAttempts, v))
+}
+
+// AttemptsIn applies the In predicate on the "attempts" field.
+func AttemptsIn(vs ...int) predicate.Invitation {
+	return predicate.Invitation(sql.FieldIn(FieldAttempts, vs...))
+}
+
+// AttemptsNotIn applies the NotIn predicate on the "attempts" field.
+func AttemptsNotIn(vs ...int) predicate.Invitation {
+	return predicate.Invitation(sql.FieldNotIn(FieldAttempts, vs...))
+}
+
+// AttemptsGT applies the GT predicate on the "attempts" field.
+func AttemptsGT(v int) predicate.Invitation {
+	return predicate.Invitation(sql.FieldGT(FieldAttempts, v))
+}
+
+// AttemptsGTE applies the GTE predicate on the "attempts" field.
+func AttemptsGTE(v int) predicate.Invitation {
+	return predicate.Invitation(sql.FieldGTE(FieldAttempts, v))
+}
+
+// AttemptsLT applies the LT predicate on the "attempts" field.
+func AttemptsLT(v int) predicate.Invitation {
+	return predicate.Invitation(sql.FieldLT(FieldAttempts, v))
+}
+
+// AttemptsLTE applies the LTE predicate on the "attempts" field.
+func AttemptsLTE(v int) predicate.Invitation {
+	return predicate.Invitation(sql.FieldLTE(FieldAttempts, v))
+}
+
+// CreatedAtEQ applies the EQ predicate on the "created_at" field.
+func CreatedAtEQ(v time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldEQ(FieldCreatedAt, v))
+}
+
+// CreatedAtNEQ applies the NEQ predicate on the "created_at" field.
+func CreatedAtNEQ(v time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldNEQ(FieldCreatedAt, v))
+}
+
+// CreatedAtIn applies the In predicate on the "created_at" field.
+func CreatedAtIn(vs ...time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldIn(FieldCreatedAt, vs...))
+}
+
+// CreatedAtNotIn applies the NotIn predicate on the "created_at" field.
+func CreatedAtNotIn(vs ...time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldNotIn(FieldCreatedAt, vs...))
+}
+
+// CreatedAtGT applies the GT predicate on the "created_at" field.
+func CreatedAtGT(v time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldGT(FieldCreatedAt, v))
+}
+
+// CreatedAtGTE applies the GTE predicate on the "created_at" field.
+func CreatedAtGTE(v time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldGTE(FieldCreatedAt, v))
+}
+
+// CreatedAtLT applies the LT predicate on the "created_at" field.
+func CreatedAtLT(v time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldLT(FieldCreatedAt, v))
+}
+
+// CreatedAtLTE applies the LTE predicate on the "created_at" field.
+func CreatedAtLTE(v time.Time) predicate.Invitation {
+	return predicate.Invitation(sql.FieldLTE(FieldCreatedAt, v))
+}
+
+// And groups predicates with the AND operator between them.
+func And(predicates ...predicate.Invitation) predicate.Invitation {
+	return predicate.Invitation(sql.AndPredicates(predicates...))
+}
+
+// Or groups predicates with the OR operator between them.
+func Or(predicates ...predicate.Invitation) predicate.Invitation {
+	return predicate.Invitation(sql.OrPredicates(predicates...))
+}
+
+// Not applies the not operator on the given predicate.
+func Not(p predicate.Invitation) predicate.Invitation {
+	return predicate.Invitation(sql.NotPredicates(p))
 }

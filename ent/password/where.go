@@ -3,6 +3,8 @@
 package password
 
 import (
+	"time"
+
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -10,4 +12,184 @@ import (
 // ID filters vertices based on their ID field.
 func ID(id string) predicate.Password {
 	return predicate.Password(sql.FieldEQ(FieldID, id))
+}
+
+// IDEQ applies the EQ predicate on the ID field.
+func IDEQ(id string) predicate.Password {
+	return predicate.Password(sql.FieldEQ(FieldID, id))
+}
+
+// IDNEQ applies the NEQ predicate on the ID field.
+func IDNEQ(id string) predicate.Password {
+	return predicate.Password(sql.FieldNEQ(FieldID, id))
+}
+
+// IDIn applies the In predicate on the ID field.
+func IDIn(ids ...string) predicate.Password {
+	return predicate.Password(sql.FieldIn(FieldID, ids...))
+}
+
+// IDNotIn applies the NotIn predicate on the ID field.
+func IDNotIn(ids ...string) predicate.Password {
+	return predicate.Password(sql.FieldNotIn(FieldID, ids...))
+}
+
+// IDGT applies the GT predicate on the ID field.
+func IDGT(id string) predicate.Password {
+	return predicate.Password(sql.FieldGT(FieldID, id))
+}
+
+// IDGTE applies the GTE predicate on the ID field.
+func IDGTE(id string) predicate.Password {
+	return predicate.Password(sql.FieldGTE(FieldID, id))
+}
+
+// IDLT applies the LT predicate on the ID field.
+func IDLT(id string) predicate.Password {
+	return predicate.Password(sql.FieldLT(FieldID, id))
+}
+
+// IDLTE applies the LTE predicate on the ID field.
+func IDLTE(id string) predicate.Password {
+	return predicate.Password(sql.FieldLTE(FieldID, id))
+}
+
+// IDEqualFold applies the EqualFold predicate on the ID field.
+func IDEqualFold(id string) predicate.Password {
+	return predicate.Password(sql.FieldEqualFold(FieldID, id))
+}
+
+// IDContainsFold applies the ContainsFold predicate on the ID field.
+func IDContainsFold(id string) predicate.Password {
+	return predicate.Password(sql.FieldContainsFold(FieldID, id))
+}
+
+// Hash applies equality check predicate on the "hash" field. It's identical to HashEQ.
+func Hash(v string) predicate.Password {
+	return predicate.Password(sql.FieldEQ(FieldHash, v))
+}
+
+// ChangedAt applies equality check predicate on the "changed_at" field. It's identical to ChangedAtEQ.
+func ChangedAt(v time.Time) predicate.Password {
+	return predicate.Password(sql.FieldEQ(FieldChangedAt, v))
+}
+
+// HashEQ applies the EQ predicate on the "hash" field.
+func HashEQ(v string) predicate.Password {
+	return predicate.Password(sql.FieldEQ(FieldHash, v))
+}
+
+// HashNEQ applies the NEQ predicate on the "hash" field.
+func HashNEQ(v string) predicate.Password {
+	return predicate.Password(sql.FieldNEQ(FieldHash, v))
+}
+
+// HashIn applies the In predicate on the "hash" field.
+func HashIn(vs ...string) predicate.Password {
+	return predicate.Password(sql.FieldIn(FieldHash, vs...))
+}
+
+// HashNotIn applies the NotIn predicate on the "hash" field.
+func HashNotIn(vs ...string) predicate.Password {
+	return predicate.Password(sql.FieldNotIn(FieldHash, vs...))
+}
+
+// HashGT applies the GT predicate on the "hash" field.
+func HashGT(v string) predicate.Password {
+	return predicate.Password(sql.FieldGT(FieldHash, v))
+}
+
+// HashGTE applies the GTE predicate on the "hash" field.
+func HashGTE(v string) predicate.Password {
+	return predicate.Password(sql.FieldGTE(FieldHash, v))
+}
+
+// HashLT applies the LT predicate on the "hash" field.
+func HashLT(v string) predicate.Password {
+	return predicate.Password(sql.FieldLT(FieldHash, v))
+}
+
+// HashLTE applies the LTE predicate on the "hash" field.
+func HashLTE(v string) predicate.Password {
+	return predicate.Password(sql.FieldLTE(FieldHash, v))
+}
+
+// HashContains applies the Contains predicate on the "hash" field.
+func HashContains(v string) predicate.Password {
+	return predicate.Password(sql.FieldContains(FieldHash, v))
+}
+
+// HashHasPrefix applies the HasPrefix predicate on the "hash" field.
+func HashHasPrefix(v string) predicate.Password {
+	return predicate.Password(sql.FieldHasPrefix(FieldHash, v))
+}
+
+// HashHasSuffix applies the HasSuffix predicate on the "hash" field.
+func HashHasSuffix(v string) predicate.Password {
+	return predicate.Password(sql.FieldHasSuffix(FieldHash, v))
+}
+
+// HashEqualFold applies the EqualFold predicate on the "hash" field.
+func HashEqualFold(v string) predicate.Password {
+	return predicate.Password(sql.FieldEqualFold(FieldHash, v))
+}
+
+// HashContainsFold applies the ContainsFold predicate on the "hash" field.
+func HashContainsFold(v string) predicate.Password {
+	return predicate.Password(sql.FieldContainsFold(FieldHash, v))
+}
+
+// ChangedAtEQ applies the EQ predicate on the "changed_at" field.
+func ChangedAtEQ(v time.Time) predicate.Password {
+	return predicate.Password(sql.FieldEQ(FieldChangedAt, v))
+}
+
+// ChangedAtNEQ applies the NEQ predicate on the "changed_at" field.
+func ChangedAtNEQ(v time.Time) predicate.Password {
+	return predicate.Password(sql.FieldNEQ(FieldChangedAt, v))
+}
+
+// ChangedAtIn applies the In predicate on the "changed_at" field.
+func ChangedAtIn(vs ...time.Time) predicate.Password {
+	return predicate.Password(sql.FieldIn(FieldChangedAt, vs...))
+}
+
+// ChangedAtNotIn applies the NotIn predicate on the "changed_at" field.
+func ChangedAtNotIn(vs ...time.Time) predicate.Password {
+	return predicate.Password(sql.FieldNotIn(FieldChangedAt, vs...))
+}
+
+// ChangedAtGT applies the GT predicate on the "changed_at" field.
+func ChangedAtGT(v time.Time) predicate.Password {
+	return predicate.Password(sql.FieldGT(FieldChangedAt, v))
+}
+
+// ChangedAtGTE applies the GTE predicate on the "changed_at" field.
+func ChangedAtGTE(v time.Time) predicate.Password {
+	return predicate.Password(sql.FieldGTE(FieldChangedAt, v))
+}
+
+// ChangedAtLT applies the LT predicate on the "changed_at" field.
+func ChangedAtLT(v time.Time) predicate.Password {
+	return predicate.Password(sql.FieldLT(FieldChangedAt, v))
+}
+
+// ChangedAtLTE applies the LTE predicate on the "changed_at" field.
+func ChangedAtLTE(v time.Time) predicate.Password {
+	return predicate.Password(sql.FieldLTE(FieldChangedAt, v))
+}
+
+// And groups predicates with the AND operator between them.
+func And(predicates ...predicate.Password) predicate.Password {
+	return predicate.Password(sql.AndPredicates(predicates...))
+}
+
+// Or groups predicates with the OR operator between them.
+func Or(predicates ...predicate.Password) predicate.Password {
+	return predicate.Password(sql.OrPredicates(predicates...))
+}
+
+// Not applies the not operator on the given predicate.
+func Not(p predicate.Password) predicate.Password {
+	return predicate.Password(sql.NotPredicates(p))
 }

@@ -152,3 +152,103 @@ func SpamStatusValidator(ss SpamStatus) error {
 
 // OrderOption defines the ordering options for the ReceivedEmail queries.
 type OrderOption func(*sql.Selector)
+
+// ByID orders the results by the id field.
+func ByID(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldID, opts...).ToFunc()
+}
+
+// ByAccountID orders the results by the account_id field.
+func ByAccountID(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldAccountID, opts...).ToFunc()
+}
+
+// ByDomainID orders the results by the domain_id field.
+func ByDomainID(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldDomainID, opts...).ToFunc()
+}
+
+// ByContentID orders the results by the content_id field.
+func ByContentID(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldContentID, opts...).ToFunc()
+}
+
+// ByRcptTo orders the results by the rcpt_to field.
+func ByRcptTo(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldRcptTo, opts...).ToFunc()
+}
+
+// ByMailFrom orders the results by the mail_from field.
+func ByMailFrom(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldMailFrom, opts...).ToFunc()
+}
+
+// ByFrom orders the results by the from field.
+func ByFrom(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldFrom, opts...).ToFunc()
+}
+
+// ByFromAddress orders the results by the from_address field.
+func ByFromAddress(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldFromAddress, opts...).ToFunc()
+}
+
+// BySubject orders the results by the subject field.
+func BySubject(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldSubject, opts...).ToFunc()
+}
+
+// ByMessageID orders the results by the message_id field.
+func ByMessageID(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldMessageID, opts...).ToFunc()
+}
+
+// ByInReplyTo orders the results by the in_reply_to field.
+func ByInReplyTo(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldInReplyTo, opts...).ToFunc()
+}
+
+// BySpamStatus orders the results by the spam_status field.
+func BySpamStatus(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldSpamStatus, opts...).ToFunc()
+}
+
+// BySpamScore orders the results by the spam_score field.
+func BySpamScore(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldSpamScore, opts...).ToFunc()
+}
+
+// ByAutoSubmitted orders the results by the auto_submitted field.
+func ByAutoSubmitted(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldAutoSubmitted, opts...).ToFunc()
+}
+
+// BySize orders the results by the size field.
+func BySize(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldSize, opts...).ToFunc()
+}
+
+// ByRemoteIP orders the results by the remote_ip field.
+func ByRemoteIP(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldRemoteIP, opts...).ToFunc()
+}
+
+// ByHelo orders the results by the helo field.
+func ByHelo(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldHelo, opts...).ToFunc()
+}
+
+// ByTLS orders the results by the tls field.
+func ByTLS(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldTLS, opts...).ToFunc()
+}
+
+// BySearch orders the results by the search field.
+func BySearch(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldSearch, opts...).ToFunc()
+}
+
+// ByReceivedAt orders the results by the received_at field.
+func ByReceivedAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldReceivedAt, opts...).ToFunc()
+}

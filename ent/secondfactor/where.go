@@ -3,6 +3,8 @@
 package secondfactor
 
 import (
+	"time"
+
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -10,6 +12,196 @@ import (
 // ID filters vertices based on their ID field.
 func ID(id string) predicate.SecondFactor {
 	return predicate.SecondFactor(sql.FieldEQ(FieldID, id))
+}
+
+// IDEQ applies the EQ predicate on the ID field.
+func IDEQ(id string) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldEQ(FieldID, id))
+}
+
+// IDNEQ applies the NEQ predicate on the ID field.
+func IDNEQ(id string) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldNEQ(FieldID, id))
+}
+
+// IDIn applies the In predicate on the ID field.
+func IDIn(ids ...string) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldIn(FieldID, ids...))
+}
+
+// IDNotIn applies the NotIn predicate on the ID field.
+func IDNotIn(ids ...string) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldNotIn(FieldID, ids...))
+}
+
+// IDGT applies the GT predicate on the ID field.
+func IDGT(id string) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldGT(FieldID, id))
+}
+
+// IDGTE applies the GTE predicate on the ID field.
+func IDGTE(id string) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldGTE(FieldID, id))
+}
+
+// IDLT applies the LT predicate on the ID field.
+func IDLT(id string) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldLT(FieldID, id))
+}
+
+// IDLTE applies the LTE predicate on the ID field.
+func IDLTE(id string) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldLTE(FieldID, id))
+}
+
+// IDEqualFold applies the EqualFold predicate on the ID field.
+func IDEqualFold(id string) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldEqualFold(FieldID, id))
+}
+
+// IDContainsFold applies the ContainsFold predicate on the ID field.
+func IDContainsFold(id string) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldContainsFold(FieldID, id))
+}
+
+// Secret applies equality check predicate on the "secret" field. It's identical to SecretEQ.
+func Secret(v []byte) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldEQ(FieldSecret, v))
+}
+
+// LastStep applies equality check predicate on the "last_step" field. It's identical to LastStepEQ.
+func LastStep(v int64) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldEQ(FieldLastStep, v))
+}
+
+// ActiveAt applies equality check predicate on the "active_at" field. It's identical to ActiveAtEQ.
+func ActiveAt(v time.Time) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldEQ(FieldActiveAt, v))
+}
+
+// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
+func CreatedAt(v time.Time) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldEQ(FieldCreatedAt, v))
+}
+
+// SecretEQ applies the EQ predicate on the "secret" field.
+func SecretEQ(v []byte) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldEQ(FieldSecret, v))
+}
+
+// SecretNEQ applies the NEQ predicate on the "secret" field.
+func SecretNEQ(v []byte) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldNEQ(FieldSecret, v))
+}
+
+// SecretIn applies the In predicate on the "secret" field.
+func SecretIn(vs ...[]byte) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldIn(FieldSecret, vs...))
+}
+
+// SecretNotIn applies the NotIn predicate on the "secret" field.
+func SecretNotIn(vs ...[]byte) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldNotIn(FieldSecret, vs...))
+}
+
+// SecretGT applies the GT predicate on the "secret" field.
+func SecretGT(v []byte) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldGT(FieldSecret, v))
+}
+
+// SecretGTE applies the GTE predicate on the "secret" field.
+func SecretGTE(v []byte) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldGTE(FieldSecret, v))
+}
+
+// SecretLT applies the LT predicate on the "secret" field.
+func SecretLT(v []byte) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldLT(FieldSecret, v))
+}
+
+// SecretLTE applies the LTE predicate on the "secret" field.
+func SecretLTE(v []byte) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldLTE(FieldSecret, v))
+}
+
+// LastStepEQ applies the EQ predicate on the "last_step" field.
+func LastStepEQ(v int64) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldEQ(FieldLastStep, v))
+}
+
+// LastStepNEQ applies the NEQ predicate on the "last_step" field.
+func LastStepNEQ(v int64) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldNEQ(FieldLastStep, v))
+}
+
+// LastStepIn applies the In predicate on the "last_step" field.
+func LastStepIn(vs ...int64) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldIn(FieldLastStep, vs...))
+}
+
+// LastStepNotIn applies the NotIn predicate on the "last_step" field.
+func LastStepNotIn(vs ...int64) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldNotIn(FieldLastStep, vs...))
+}
+
+// LastStepGT applies the GT predicate on the "last_step" field.
+func LastStepGT(v int64) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldGT(FieldLastStep, v))
+}
+
+// LastStepGTE applies the GTE predicate on the "last_step" field.
+func LastStepGTE(v int64) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldGTE(FieldLastStep, v))
+}
+
+// LastStepLT applies the LT predicate on the "last_step" field.
+func LastStepLT(v int64) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldLT(FieldLastStep, v))
+}
+
+// LastStepLTE applies the LTE predicate on the "last_step" field.
+func LastStepLTE(v int64) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldLTE(FieldLastStep, v))
+}
+
+// ActiveAtEQ applies the EQ predicate on the "active_at" field.
+func ActiveAtEQ(v time.Time) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldEQ(FieldActiveAt, v))
+}
+
+// ActiveAtNEQ applies the NEQ predicate on the "active_at" field.
+func ActiveAtNEQ(v time.Time) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldNEQ(FieldActiveAt, v))
+}
+
+// ActiveAtIn applies the In predicate on the "active_at" field.
+func ActiveAtIn(vs ...time.Time) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldIn(FieldActiveAt, vs...))
+}
+
+// ActiveAtNotIn applies the NotIn predicate on the "active_at" field.
+func ActiveAtNotIn(vs ...time.Time) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldNotIn(FieldActiveAt, vs...))
+}
+
+// ActiveAtGT applies the GT predicate on the "active_at" field.
+func ActiveAtGT(v time.Time) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldGT(FieldActiveAt, v))
+}
+
+// ActiveAtGTE applies the GTE predicate on the "active_at" field.
+func ActiveAtGTE(v time.Time) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldGTE(FieldActiveAt, v))
+}
+
+// ActiveAtLT applies the LT predicate on the "active_at" field.
+func ActiveAtLT(v time.Time) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldLT(FieldActiveAt, v))
+}
+
+// ActiveAtLTE applies the LTE predicate on the "active_at" field.
+func ActiveAtLTE(v time.Time) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldLTE(FieldActiveAt, v))
 }
 
 // ActiveAtIsNil applies the IsNil predicate on the "active_at" field.
@@ -20,4 +212,69 @@ func ActiveAtIsNil() predicate.SecondFactor {
 // ActiveAtNotNil applies the NotNil predicate on the "active_at" field.
 func ActiveAtNotNil() predicate.SecondFactor {
 	return predicate.SecondFactor(sql.FieldNotNull(FieldActiveAt))
+}
+
+// RecoveryIsNil applies the IsNil predicate on the "recovery" field.
+func RecoveryIsNil() predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldIsNull(FieldRecovery))
+}
+
+// RecoveryNotNil applies the NotNil predicate on the "recovery" field.
+func RecoveryNotNil() predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldNotNull(FieldRecovery))
+}
+
+// CreatedAtEQ applies the EQ predicate on the "created_at" field.
+func CreatedAtEQ(v time.Time) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldEQ(FieldCreatedAt, v))
+}
+
+// CreatedAtNEQ applies the NEQ predicate on the "created_at" field.
+func CreatedAtNEQ(v time.Time) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldNEQ(FieldCreatedAt, v))
+}
+
+// CreatedAtIn applies the In predicate on the "created_at" field.
+func CreatedAtIn(vs ...time.Time) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldIn(FieldCreatedAt, vs...))
+}
+
+// CreatedAtNotIn applies the NotIn predicate on the "created_at" field.
+func CreatedAtNotIn(vs ...time.Time) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldNotIn(FieldCreatedAt, vs...))
+}
+
+// CreatedAtGT applies the GT predicate on the "created_at" field.
+func CreatedAtGT(v time.Time) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldGT(FieldCreatedAt, v))
+}
+
+// CreatedAtGTE applies the GTE predicate on the "created_at" field.
+func CreatedAtGTE(v time.Time) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldGTE(FieldCreatedAt, v))
+}
+
+// CreatedAtLT applies the LT predicate on the "created_at" field.
+func CreatedAtLT(v time.Time) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldLT(FieldCreatedAt, v))
+}
+
+// CreatedAtLTE applies the LTE predicate on the "created_at" field.
+func CreatedAtLTE(v time.Time) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.FieldLTE(FieldCreatedAt, v))
+}
+
+// And groups predicates with the AND operator between them.
+func And(predicates ...predicate.SecondFactor) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.AndPredicates(predicates...))
+}
+
+// Or groups predicates with the OR operator between them.
+func Or(predicates ...predicate.SecondFactor) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.OrPredicates(predicates...))
+}
+
+// Not applies the not operator on the given predicate.
+func Not(p predicate.SecondFactor) predicate.SecondFactor {
+	return predicate.SecondFactor(sql.NotPredicates(p))
 }

@@ -14,9 +14,44 @@ func ID(id int64) predicate.SignInLink {
 	return predicate.SignInLink(sql.FieldEQ(FieldID, id))
 }
 
+// IDEQ applies the EQ predicate on the ID field.
+func IDEQ(id int64) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldEQ(FieldID, id))
+}
+
 // IDNEQ applies the NEQ predicate on the ID field.
 func IDNEQ(id int64) predicate.SignInLink {
 	return predicate.SignInLink(sql.FieldNEQ(FieldID, id))
+}
+
+// IDIn applies the In predicate on the ID field.
+func IDIn(ids ...int64) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldIn(FieldID, ids...))
+}
+
+// IDNotIn applies the NotIn predicate on the ID field.
+func IDNotIn(ids ...int64) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldNotIn(FieldID, ids...))
+}
+
+// IDGT applies the GT predicate on the ID field.
+func IDGT(id int64) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldGT(FieldID, id))
+}
+
+// IDGTE applies the GTE predicate on the ID field.
+func IDGTE(id int64) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldGTE(FieldID, id))
+}
+
+// IDLT applies the LT predicate on the ID field.
+func IDLT(id int64) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldLT(FieldID, id))
+}
+
+// IDLTE applies the LTE predicate on the ID field.
+func IDLTE(id int64) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldLTE(FieldID, id))
 }
 
 // TokenHash applies equality check predicate on the "token_hash" field. It's identical to TokenHashEQ.
@@ -34,9 +69,29 @@ func Email(v string) predicate.SignInLink {
 	return predicate.SignInLink(sql.FieldEQ(FieldEmail, v))
 }
 
+// KnownDevice applies equality check predicate on the "known_device" field. It's identical to KnownDeviceEQ.
+func KnownDevice(v bool) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldEQ(FieldKnownDevice, v))
+}
+
 // Again applies equality check predicate on the "again" field. It's identical to AgainEQ.
 func Again(v bool) predicate.SignInLink {
 	return predicate.SignInLink(sql.FieldEQ(FieldAgain, v))
+}
+
+// ExpiresAt applies equality check predicate on the "expires_at" field. It's identical to ExpiresAtEQ.
+func ExpiresAt(v time.Time) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldEQ(FieldExpiresAt, v))
+}
+
+// UsedAt applies equality check predicate on the "used_at" field. It's identical to UsedAtEQ.
+func UsedAt(v time.Time) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldEQ(FieldUsedAt, v))
+}
+
+// DueAt applies equality check predicate on the "due_at" field. It's identical to DueAtEQ.
+func DueAt(v time.Time) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldEQ(FieldDueAt, v))
 }
 
 // Attempts applies equality check predicate on the "attempts" field. It's identical to AttemptsEQ.
@@ -44,9 +99,69 @@ func Attempts(v int) predicate.SignInLink {
 	return predicate.SignInLink(sql.FieldEQ(FieldAttempts, v))
 }
 
+// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
+func CreatedAt(v time.Time) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldEQ(FieldCreatedAt, v))
+}
+
+// TokenHashEQ applies the EQ predicate on the "token_hash" field.
+func TokenHashEQ(v []byte) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldEQ(FieldTokenHash, v))
+}
+
+// TokenHashNEQ applies the NEQ predicate on the "token_hash" field.
+func TokenHashNEQ(v []byte) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldNEQ(FieldTokenHash, v))
+}
+
+// TokenHashIn applies the In predicate on the "token_hash" field.
+func TokenHashIn(vs ...[]byte) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldIn(FieldTokenHash, vs...))
+}
+
+// TokenHashNotIn applies the NotIn predicate on the "token_hash" field.
+func TokenHashNotIn(vs ...[]byte) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldNotIn(FieldTokenHash, vs...))
+}
+
+// TokenHashGT applies the GT predicate on the "token_hash" field.
+func TokenHashGT(v []byte) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldGT(FieldTokenHash, v))
+}
+
+// TokenHashGTE applies the GTE predicate on the "token_hash" field.
+func TokenHashGTE(v []byte) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldGTE(FieldTokenHash, v))
+}
+
+// TokenHashLT applies the LT predicate on the "token_hash" field.
+func TokenHashLT(v []byte) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldLT(FieldTokenHash, v))
+}
+
+// TokenHashLTE applies the LTE predicate on the "token_hash" field.
+func TokenHashLTE(v []byte) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldLTE(FieldTokenHash, v))
+}
+
+// TokenHashIsNil applies the IsNil predicate on the "token_hash" field.
+func TokenHashIsNil() predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldIsNull(FieldTokenHash))
+}
+
+// TokenHashNotNil applies the NotNil predicate on the "token_hash" field.
+func TokenHashNotNil() predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldNotNull(FieldTokenHash))
+}
+
 // PurposeEQ applies the EQ predicate on the "purpose" field.
 func PurposeEQ(v Purpose) predicate.SignInLink {
 	return predicate.SignInLink(sql.FieldEQ(FieldPurpose, v))
+}
+
+// PurposeNEQ applies the NEQ predicate on the "purpose" field.
+func PurposeNEQ(v Purpose) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldNEQ(FieldPurpose, v))
 }
 
 // PurposeIn applies the In predicate on the "purpose" field.
@@ -54,12 +169,402 @@ func PurposeIn(vs ...Purpose) predicate.SignInLink {
 	return predicate.SignInLink(sql.FieldIn(FieldPurpose, vs...))
 }
 
+// PurposeNotIn applies the NotIn predicate on the "purpose" field.
+func PurposeNotIn(vs ...Purpose) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldNotIn(FieldPurpose, vs...))
+}
+
+// UserIDEQ applies the EQ predicate on the "user_id" field.
+func UserIDEQ(v string) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldEQ(FieldUserID, v))
+}
+
+// UserIDNEQ applies the NEQ predicate on the "user_id" field.
+func UserIDNEQ(v string) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldNEQ(FieldUserID, v))
+}
+
+// UserIDIn applies the In predicate on the "user_id" field.
+func UserIDIn(vs ...string) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldIn(FieldUserID, vs...))
+}
+
+// UserIDNotIn applies the NotIn predicate on the "user_id" field.
+func UserIDNotIn(vs ...string) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldNotIn(FieldUserID, vs...))
+}
+
+// UserIDGT applies the GT predicate on the "user_id" field.
+func UserIDGT(v string) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldGT(FieldUserID, v))
+}
+
+// UserIDGTE applies the GTE predicate on the "user_id" field.
+func UserIDGTE(v string) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldGTE(FieldUserID, v))
+}
+
+// UserIDLT applies the LT predicate on the "user_id" field.
+func UserIDLT(v string) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldLT(FieldUserID, v))
+}
+
+// UserIDLTE applies the LTE predicate on the "user_id" field.
+func UserIDLTE(v string) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldLTE(FieldUserID, v))
+}
+
+// UserIDContains applies the Contains predicate on the "user_id" field.
+func UserIDContains(v string) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldContains(FieldUserID, v))
+}
+
+// UserIDHasPrefix applies the HasPrefix predicate on the "user_id" field.
+func UserIDHasPrefix(v string) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldHasPrefix(FieldUserID, v))
+}
+
+// UserIDHasSuffix applies the HasSuffix predicate on the "user_id" field.
+func UserIDHasSuffix(v string) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldHasSuffix(FieldUserID, v))
+}
+
+// UserIDIsNil applies the IsNil predicate on the "user_id" field.
+func UserIDIsNil() predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldIsNull(FieldUserID))
+}
+
+// UserIDNotNil applies the NotNil predicate on the "user_id" field.
+func UserIDNotNil() predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldNotNull(FieldUserID))
+}
+
+// UserIDEqualFold applies the EqualFold predicate on the "user_id" field.
+func UserIDEqualFold(v string) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldEqualFold(FieldUserID, v))
+}
+
+// UserIDContainsFold applies the ContainsFold predicate on the "user_id" field.
+func UserIDContainsFold(v string) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldContainsFold(FieldUserID, v))
+}
+
+// EmailEQ applies the EQ predicate on the "email" field.
+func EmailEQ(v string) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldEQ(FieldEmail, v))
+}
+
+// EmailNEQ applies the NEQ predicate on the "email" field.
+func EmailNEQ(v string) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldNEQ(FieldEmail, v))
+}
+
+// EmailIn applies the In predicate on the "email" field.
+func EmailIn(vs ...string) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldIn(FieldEmail, vs...))
+}
+
+// EmailNotIn applies the NotIn predicate on the "email" field.
+func EmailNotIn(vs ...string) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldNotIn(FieldEmail, vs...))
+}
+
+// EmailGT applies the GT predicate on the "email" field.
+func EmailGT(v string) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldGT(FieldEmail, v))
+}
+
+// EmailGTE applies the GTE predicate on the "email" field.
+func EmailGTE(v string) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldGTE(FieldEmail, v))
+}
+
+// EmailLT applies the LT predicate on the "email" field.
+func EmailLT(v string) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldLT(FieldEmail, v))
+}
+
+// EmailLTE applies the LTE predicate on the "email" field.
+func EmailLTE(v string) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldLTE(FieldEmail, v))
+}
+
+// EmailContains applies the Contains predicate on the "email" field.
+func EmailContains(v string) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldContains(FieldEmail, v))
+}
+
+// EmailHasPrefix applies the HasPrefix predicate on the "email" field.
+func EmailHasPrefix(v string) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldHasPrefix(FieldEmail, v))
+}
+
+// EmailHasSuffix applies the HasSuffix predicate on the "email" field.
+func EmailHasSuffix(v string) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldHasSuffix(FieldEmail, v))
+}
+
+// EmailEqualFold applies the EqualFold predicate on the "email" field.
+func EmailEqualFold(v string) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldEqualFold(FieldEmail, v))
+}
+
+// EmailContainsFold applies the ContainsFold predicate on the "email" field.
+func EmailContainsFold(v string) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldContainsFold(FieldEmail, v))
+}
+
+// KnownDeviceEQ applies the EQ predicate on the "known_device" field.
+func KnownDeviceEQ(v bool) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldEQ(FieldKnownDevice, v))
+}
+
+// KnownDeviceNEQ applies the NEQ predicate on the "known_device" field.
+func KnownDeviceNEQ(v bool) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldNEQ(FieldKnownDevice, v))
+}
+
+// AgainEQ applies the EQ predicate on the "again" field.
+func AgainEQ(v bool) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldEQ(FieldAgain, v))
+}
+
+// AgainNEQ applies the NEQ predicate on the "again" field.
+func AgainNEQ(v bool) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldNEQ(FieldAgain, v))
+}
+
+// ExpiresAtEQ applies the EQ predicate on the "expires_at" field.
+func ExpiresAtEQ(v time.Time) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldEQ(FieldExpiresAt, v))
+}
+
+// ExpiresAtNEQ applies the NEQ predicate on the "expires_at" field.
+func ExpiresAtNEQ(v time.Time) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldNEQ(FieldExpiresAt, v))
+}
+
+// ExpiresAtIn applies the In predicate on the "expires_at" field.
+func ExpiresAtIn(vs ...time.Time) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldIn(FieldExpiresAt, vs...))
+}
+
+// ExpiresAtNotIn applies the NotIn predicate on the "expires_at" field.
+func ExpiresAtNotIn(vs ...time.Time) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldNotIn(FieldExpiresAt, vs...))
+}
+
 // ExpiresAtGT applies the GT predicate on the "expires_at" field.
 func ExpiresAtGT(v time.Time) predicate.SignInLink {
 	return predicate.SignInLink(sql.FieldGT(FieldExpiresAt, v))
 }
 
+// ExpiresAtGTE applies the GTE predicate on the "expires_at" field.
+func ExpiresAtGTE(v time.Time) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldGTE(FieldExpiresAt, v))
+}
+
+// ExpiresAtLT applies the LT predicate on the "expires_at" field.
+func ExpiresAtLT(v time.Time) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldLT(FieldExpiresAt, v))
+}
+
+// ExpiresAtLTE applies the LTE predicate on the "expires_at" field.
+func ExpiresAtLTE(v time.Time) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldLTE(FieldExpiresAt, v))
+}
+
+// UsedAtEQ applies the EQ predicate on the "used_at" field.
+func UsedAtEQ(v time.Time) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldEQ(FieldUsedAt, v))
+}
+
+// UsedAtNEQ applies the NEQ predicate on the "used_at" field.
+func UsedAtNEQ(v time.Time) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldNEQ(FieldUsedAt, v))
+}
+
+// UsedAtIn applies the In predicate on the "used_at" field.
+func UsedAtIn(vs ...time.Time) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldIn(FieldUsedAt, vs...))
+}
+
+// UsedAtNotIn applies the NotIn predicate on the "used_at" field.
+func UsedAtNotIn(vs ...time.Time) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldNotIn(FieldUsedAt, vs...))
+}
+
+// UsedAtGT applies the GT predicate on the "used_at" field.
+func UsedAtGT(v time.Time) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldGT(FieldUsedAt, v))
+}
+
+// UsedAtGTE applies the GTE predicate on the "used_at" field.
+func UsedAtGTE(v time.Time) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldGTE(FieldUsedAt, v))
+}
+
+// UsedAtLT applies the LT predicate on the "used_at" field.
+func UsedAtLT(v time.Time) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldLT(FieldUsedAt, v))
+}
+
+// UsedAtLTE applies the LTE predicate on the "used_at" field.
+func UsedAtLTE(v time.Time) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldLTE(FieldUsedAt, v))
+}
+
 // UsedAtIsNil applies the IsNil predicate on the "used_at" field.
 func UsedAtIsNil() predicate.SignInLink {
 	return predicate.SignInLink(sql.FieldIsNull(FieldUsedAt))
+}
+
+// UsedAtNotNil applies the NotNil predicate on the "used_at" field.
+func UsedAtNotNil() predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldNotNull(FieldUsedAt))
+}
+
+// DueAtEQ applies the EQ predicate on the "due_at" field.
+func DueAtEQ(v time.Time) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldEQ(FieldDueAt, v))
+}
+
+// DueAtNEQ applies the NEQ predicate on the "due_at" field.
+func DueAtNEQ(v time.Time) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldNEQ(FieldDueAt, v))
+}
+
+// DueAtIn applies the In predicate on the "due_at" field.
+func DueAtIn(vs ...time.Time) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldIn(FieldDueAt, vs...))
+}
+
+// DueAtNotIn applies the NotIn predicate on the "due_at" field.
+func DueAtNotIn(vs ...time.Time) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldNotIn(FieldDueAt, vs...))
+}
+
+// DueAtGT applies the GT predicate on the "due_at" field.
+func DueAtGT(v time.Time) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldGT(FieldDueAt, v))
+}
+
+// DueAtGTE applies the GTE predicate on the "due_at" field.
+func DueAtGTE(v time.Time) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldGTE(FieldDueAt, v))
+}
+
+// DueAtLT applies the LT predicate on the "due_at" field.
+func DueAtLT(v time.Time) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldLT(FieldDueAt, v))
+}
+
+// DueAtLTE applies the LTE predicate on the "due_at" field.
+func DueAtLTE(v time.Time) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldLTE(FieldDueAt, v))
+}
+
+// DueAtIsNil applies the IsNil predicate on the "due_at" field.
+func DueAtIsNil() predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldIsNull(FieldDueAt))
+}
+
+// DueAtNotNil applies the NotNil predicate on the "due_at" field.
+func DueAtNotNil() predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldNotNull(FieldDueAt))
+}
+
+// AttemptsEQ applies the EQ predicate on the "attempts" field.
+func AttemptsEQ(v int) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldEQ(FieldAttempts, v))
+}
+
+// AttemptsNEQ applies the NEQ predicate on the "attempts" field.
+func AttemptsNEQ(v int) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldNEQ(FieldAttempts, v))
+}
+
+// AttemptsIn applies the In predicate on the "attempts" field.
+func AttemptsIn(vs ...int) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldIn(FieldAttempts, vs...))
+}
+
+// AttemptsNotIn applies the NotIn predicate on the "attempts" field.
+func AttemptsNotIn(vs ...int) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldNotIn(FieldAttempts, vs...))
+}
+
+// AttemptsGT applies the GT predicate on the "attempts" field.
+func AttemptsGT(v int) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldGT(FieldAttempts, v))
+}
+
+// AttemptsGTE applies the GTE predicate on the "attempts" field.
+func AttemptsGTE(v int) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldGTE(FieldAttempts, v))
+}
+
+// AttemptsLT applies the LT predicate on the "attempts" field.
+func AttemptsLT(v int) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldLT(FieldAttempts, v))
+}
+
+// AttemptsLTE applies the LTE predicate on the "attempts" field.
+func AttemptsLTE(v int) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldLTE(FieldAttempts, v))
+}
+
+// CreatedAtEQ applies the EQ predicate on the "created_at" field.
+func CreatedAtEQ(v time.Time) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldEQ(FieldCreatedAt, v))
+}
+
+// CreatedAtNEQ applies the NEQ predicate on the "created_at" field.
+func CreatedAtNEQ(v time.Time) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldNEQ(FieldCreatedAt, v))
+}
+
+// CreatedAtIn applies the In predicate on the "created_at" field.
+func CreatedAtIn(vs ...time.Time) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldIn(FieldCreatedAt, vs...))
+}
+
+// CreatedAtNotIn applies the NotIn predicate on the "created_at" field.
+func CreatedAtNotIn(vs ...time.Time) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldNotIn(FieldCreatedAt, vs...))
+}
+
+// CreatedAtGT applies the GT predicate on the "created_at" field.
+func CreatedAtGT(v time.Time) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldGT(FieldCreatedAt, v))
+}
+
+// CreatedAtGTE applies the GTE predicate on the "created_at" field.
+func CreatedAtGTE(v time.Time) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldGTE(FieldCreatedAt, v))
+}
+
+// CreatedAtLT applies the LT predicate on the "created_at" field.
+func CreatedAtLT(v time.Time) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldLT(FieldCreatedAt, v))
+}
+
+// CreatedAtLTE applies the LTE predicate on the "created_at" field.
+func CreatedAtLTE(v time.Time) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldLTE(FieldCreatedAt, v))
+}
+
+// And groups predicates with the AND operator between them.
+func And(predicates ...predicate.SignInLink) predicate.SignInLink {
+	return predicate.SignInLink(sql.AndPredicates(predicates...))
+}
+
+// Or groups predicates with the OR operator between them.
+func Or(predicates ...predicate.SignInLink) predicate.SignInLink {
+	return predicate.SignInLink(sql.OrPredicates(predicates...))
+}
+
+// Not applies the not operator on the given predicate.
+func Not(p predicate.SignInLink) predicate.SignInLink {
+	return predicate.SignInLink(sql.NotPredicates(p))
 }

@@ -3,6 +3,8 @@
 package smarthost
 
 import (
+	"time"
+
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -10,6 +12,56 @@ import (
 // ID filters vertices based on their ID field.
 func ID(id string) predicate.Smarthost {
 	return predicate.Smarthost(sql.FieldEQ(FieldID, id))
+}
+
+// IDEQ applies the EQ predicate on the ID field.
+func IDEQ(id string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldEQ(FieldID, id))
+}
+
+// IDNEQ applies the NEQ predicate on the ID field.
+func IDNEQ(id string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldNEQ(FieldID, id))
+}
+
+// IDIn applies the In predicate on the ID field.
+func IDIn(ids ...string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldIn(FieldID, ids...))
+}
+
+// IDNotIn applies the NotIn predicate on the ID field.
+func IDNotIn(ids ...string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldNotIn(FieldID, ids...))
+}
+
+// IDGT applies the GT predicate on the ID field.
+func IDGT(id string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldGT(FieldID, id))
+}
+
+// IDGTE applies the GTE predicate on the ID field.
+func IDGTE(id string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldGTE(FieldID, id))
+}
+
+// IDLT applies the LT predicate on the ID field.
+func IDLT(id string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldLT(FieldID, id))
+}
+
+// IDLTE applies the LTE predicate on the ID field.
+func IDLTE(id string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldLTE(FieldID, id))
+}
+
+// IDEqualFold applies the EqualFold predicate on the ID field.
+func IDEqualFold(id string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldEqualFold(FieldID, id))
+}
+
+// IDContainsFold applies the ContainsFold predicate on the ID field.
+func IDContainsFold(id string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldContainsFold(FieldID, id))
 }
 
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
@@ -22,9 +74,164 @@ func DomainID(v string) predicate.Smarthost {
 	return predicate.Smarthost(sql.FieldEQ(FieldDomainID, v))
 }
 
+// Host applies equality check predicate on the "host" field. It's identical to HostEQ.
+func Host(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldEQ(FieldHost, v))
+}
+
+// Port applies equality check predicate on the "port" field. It's identical to PortEQ.
+func Port(v int) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldEQ(FieldPort, v))
+}
+
+// ImplicitTLS applies equality check predicate on the "implicit_tls" field. It's identical to ImplicitTLSEQ.
+func ImplicitTLS(v bool) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldEQ(FieldImplicitTLS, v))
+}
+
 // Verify applies equality check predicate on the "verify" field. It's identical to VerifyEQ.
 func Verify(v bool) predicate.Smarthost {
 	return predicate.Smarthost(sql.FieldEQ(FieldVerify, v))
+}
+
+// Username applies equality check predicate on the "username" field. It's identical to UsernameEQ.
+func Username(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldEQ(FieldUsername, v))
+}
+
+// Password applies equality check predicate on the "password" field. It's identical to PasswordEQ.
+func Password(v []byte) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldEQ(FieldPassword, v))
+}
+
+// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
+func CreatedAt(v time.Time) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldEQ(FieldCreatedAt, v))
+}
+
+// UpdatedAt applies equality check predicate on the "updated_at" field. It's identical to UpdatedAtEQ.
+func UpdatedAt(v time.Time) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldEQ(FieldUpdatedAt, v))
+}
+
+// AccountIDEQ applies the EQ predicate on the "account_id" field.
+func AccountIDEQ(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldEQ(FieldAccountID, v))
+}
+
+// AccountIDNEQ applies the NEQ predicate on the "account_id" field.
+func AccountIDNEQ(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldNEQ(FieldAccountID, v))
+}
+
+// AccountIDIn applies the In predicate on the "account_id" field.
+func AccountIDIn(vs ...string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldIn(FieldAccountID, vs...))
+}
+
+// AccountIDNotIn applies the NotIn predicate on the "account_id" field.
+func AccountIDNotIn(vs ...string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldNotIn(FieldAccountID, vs...))
+}
+
+// AccountIDGT applies the GT predicate on the "account_id" field.
+func AccountIDGT(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldGT(FieldAccountID, v))
+}
+
+// AccountIDGTE applies the GTE predicate on the "account_id" field.
+func AccountIDGTE(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldGTE(FieldAccountID, v))
+}
+
+// AccountIDLT applies the LT predicate on the "account_id" field.
+func AccountIDLT(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldLT(FieldAccountID, v))
+}
+
+// AccountIDLTE applies the LTE predicate on the "account_id" field.
+func AccountIDLTE(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldLTE(FieldAccountID, v))
+}
+
+// AccountIDContains applies the Contains predicate on the "account_id" field.
+func AccountIDContains(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldContains(FieldAccountID, v))
+}
+
+// AccountIDHasPrefix applies the HasPrefix predicate on the "account_id" field.
+func AccountIDHasPrefix(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldHasPrefix(FieldAccountID, v))
+}
+
+// AccountIDHasSuffix applies the HasSuffix predicate on the "account_id" field.
+func AccountIDHasSuffix(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldHasSuffix(FieldAccountID, v))
+}
+
+// AccountIDEqualFold applies the EqualFold predicate on the "account_id" field.
+func AccountIDEqualFold(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldEqualFold(FieldAccountID, v))
+}
+
+// AccountIDContainsFold applies the ContainsFold predicate on the "account_id" field.
+func AccountIDContainsFold(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldContainsFold(FieldAccountID, v))
+}
+
+// DomainIDEQ applies the EQ predicate on the "domain_id" field.
+func DomainIDEQ(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldEQ(FieldDomainID, v))
+}
+
+// DomainIDNEQ applies the NEQ predicate on the "domain_id" field.
+func DomainIDNEQ(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldNEQ(FieldDomainID, v))
+}
+
+// DomainIDIn applies the In predicate on the "domain_id" field.
+func DomainIDIn(vs ...string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldIn(FieldDomainID, vs...))
+}
+
+// DomainIDNotIn applies the NotIn predicate on the "domain_id" field.
+func DomainIDNotIn(vs ...string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldNotIn(FieldDomainID, vs...))
+}
+
+// DomainIDGT applies the GT predicate on the "domain_id" field.
+func DomainIDGT(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldGT(FieldDomainID, v))
+}
+
+// DomainIDGTE applies the GTE predicate on the "domain_id" field.
+func DomainIDGTE(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldGTE(FieldDomainID, v))
+}
+
+// DomainIDLT applies the LT predicate on the "domain_id" field.
+func DomainIDLT(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldLT(FieldDomainID, v))
+}
+
+// DomainIDLTE applies the LTE predicate on the "domain_id" field.
+func DomainIDLTE(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldLTE(FieldDomainID, v))
+}
+
+// DomainIDContains applies the Contains predicate on the "domain_id" field.
+func DomainIDContains(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldContains(FieldDomainID, v))
+}
+
+// DomainIDHasPrefix applies the HasPrefix predicate on the "domain_id" field.
+func DomainIDHasPrefix(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldHasPrefix(FieldDomainID, v))
+}
+
+// DomainIDHasSuffix applies the HasSuffix predicate on the "domain_id" field.
+func DomainIDHasSuffix(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldHasSuffix(FieldDomainID, v))
 }
 
 // DomainIDIsNil applies the IsNil predicate on the "domain_id" field.
@@ -32,7 +239,372 @@ func DomainIDIsNil() predicate.Smarthost {
 	return predicate.Smarthost(sql.FieldIsNull(FieldDomainID))
 }
 
+// DomainIDNotNil applies the NotNil predicate on the "domain_id" field.
+func DomainIDNotNil() predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldNotNull(FieldDomainID))
+}
+
+// DomainIDEqualFold applies the EqualFold predicate on the "domain_id" field.
+func DomainIDEqualFold(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldEqualFold(FieldDomainID, v))
+}
+
+// DomainIDContainsFold applies the ContainsFold predicate on the "domain_id" field.
+func DomainIDContainsFold(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldContainsFold(FieldDomainID, v))
+}
+
+// HostEQ applies the EQ predicate on the "host" field.
+func HostEQ(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldEQ(FieldHost, v))
+}
+
+// HostNEQ applies the NEQ predicate on the "host" field.
+func HostNEQ(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldNEQ(FieldHost, v))
+}
+
+// HostIn applies the In predicate on the "host" field.
+func HostIn(vs ...string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldIn(FieldHost, vs...))
+}
+
+// HostNotIn applies the NotIn predicate on the "host" field.
+func HostNotIn(vs ...string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldNotIn(FieldHost, vs...))
+}
+
+// HostGT applies the GT predicate on the "host" field.
+func HostGT(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldGT(FieldHost, v))
+}
+
+// HostGTE applies the GTE predicate on the "host" field.
+func HostGTE(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldGTE(FieldHost, v))
+}
+
+// HostLT applies the LT predicate on the "host" field.
+func HostLT(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldLT(FieldHost, v))
+}
+
+// HostLTE applies the LTE predicate on the "host" field.
+func HostLTE(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldLTE(FieldHost, v))
+}
+
+// HostContains applies the Contains predicate on the "host" field.
+func HostContains(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldContains(FieldHost, v))
+}
+
+// HostHasPrefix applies the HasPrefix predicate on the "host" field.
+func HostHasPrefix(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldHasPrefix(FieldHost, v))
+}
+
+// HostHasSuffix applies the HasSuffix predicate on the "host" field.
+func HostHasSuffix(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldHasSuffix(FieldHost, v))
+}
+
+// HostEqualFold applies the EqualFold predicate on the "host" field.
+func HostEqualFold(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldEqualFold(FieldHost, v))
+}
+
+// HostContainsFold applies the ContainsFold predicate on the "host" field.
+func HostContainsFold(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldContainsFold(FieldHost, v))
+}
+
+// PortEQ applies the EQ predicate on the "port" field.
+func PortEQ(v int) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldEQ(FieldPort, v))
+}
+
+// PortNEQ applies the NEQ predicate on the "port" field.
+func PortNEQ(v int) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldNEQ(FieldPort, v))
+}
+
+// PortIn applies the In predicate on the "port" field.
+func PortIn(vs ...int) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldIn(FieldPort, vs...))
+}
+
+// PortNotIn applies the NotIn predicate on the "port" field.
+func PortNotIn(vs ...int) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldNotIn(FieldPort, vs...))
+}
+
+// PortGT applies the GT predicate on the "port" field.
+func PortGT(v int) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldGT(FieldPort, v))
+}
+
+// PortGTE applies the GTE predicate on the "port" field.
+func PortGTE(v int) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldGTE(FieldPort, v))
+}
+
+// PortLT applies the LT predicate on the "port" field.
+func PortLT(v int) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldLT(FieldPort, v))
+}
+
+// PortLTE applies the LTE predicate on the "port" field.
+func PortLTE(v int) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldLTE(FieldPort, v))
+}
+
+// ImplicitTLSEQ applies the EQ predicate on the "implicit_tls" field.
+func ImplicitTLSEQ(v bool) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldEQ(FieldImplicitTLS, v))
+}
+
+// ImplicitTLSNEQ applies the NEQ predicate on the "implicit_tls" field.
+func ImplicitTLSNEQ(v bool) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldNEQ(FieldImplicitTLS, v))
+}
+
+// VerifyEQ applies the EQ predicate on the "verify" field.
+func VerifyEQ(v bool) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldEQ(FieldVerify, v))
+}
+
+// VerifyNEQ applies the NEQ predicate on the "verify" field.
+func VerifyNEQ(v bool) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldNEQ(FieldVerify, v))
+}
+
+// UsernameEQ applies the EQ predicate on the "username" field.
+func UsernameEQ(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldEQ(FieldUsername, v))
+}
+
+// UsernameNEQ applies the NEQ predicate on the "username" field.
+func UsernameNEQ(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldNEQ(FieldUsername, v))
+}
+
+// UsernameIn applies the In predicate on the "username" field.
+func UsernameIn(vs ...string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldIn(FieldUsername, vs...))
+}
+
+// UsernameNotIn applies the NotIn predicate on the "username" field.
+func UsernameNotIn(vs ...string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldNotIn(FieldUsername, vs...))
+}
+
+// UsernameGT applies the GT predicate on the "username" field.
+func UsernameGT(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldGT(FieldUsername, v))
+}
+
+// UsernameGTE applies the GTE predicate on the "username" field.
+func UsernameGTE(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldGTE(FieldUsername, v))
+}
+
+// UsernameLT applies the LT predicate on the "username" field.
+func UsernameLT(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldLT(FieldUsername, v))
+}
+
+// UsernameLTE applies the LTE predicate on the "username" field.
+func UsernameLTE(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldLTE(FieldUsername, v))
+}
+
+// UsernameContains applies the Contains predicate on the "username" field.
+func UsernameContains(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldContains(FieldUsername, v))
+}
+
+// UsernameHasPrefix applies the HasPrefix predicate on the "username" field.
+func UsernameHasPrefix(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldHasPrefix(FieldUsername, v))
+}
+
+// UsernameHasSuffix applies the HasSuffix predicate on the "username" field.
+func UsernameHasSuffix(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldHasSuffix(FieldUsername, v))
+}
+
+// UsernameEqualFold applies the EqualFold predicate on the "username" field.
+func UsernameEqualFold(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldEqualFold(FieldUsername, v))
+}
+
+// UsernameContainsFold applies the ContainsFold predicate on the "username" field.
+func UsernameContainsFold(v string) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldContainsFold(FieldUsername, v))
+}
+
+// PasswordEQ applies the EQ predicate on the "password" field.
+func PasswordEQ(v []byte) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldEQ(FieldPassword, v))
+}
+
+// PasswordNEQ applies the NEQ predicate on the "password" field.
+func PasswordNEQ(v []byte) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldNEQ(FieldPassword, v))
+}
+
+// PasswordIn applies the In predicate on the "password" field.
+func PasswordIn(vs ...[]byte) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldIn(FieldPassword, vs...))
+}
+
+// PasswordNotIn applies the NotIn predicate on the "password" field.
+func PasswordNotIn(vs ...[]byte) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldNotIn(FieldPassword, vs...))
+}
+
+// PasswordGT applies the GT predicate on the "password" field.
+func PasswordGT(v []byte) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldGT(FieldPassword, v))
+}
+
+// PasswordGTE applies the GTE predicate on the "password" field.
+func PasswordGTE(v []byte) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldGTE(FieldPassword, v))
+}
+
+// PasswordLT applies the LT predicate on the "password" field.
+func PasswordLT(v []byte) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldLT(FieldPassword, v))
+}
+
+// PasswordLTE applies the LTE predicate on the "password" field.
+func PasswordLTE(v []byte) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldLTE(FieldPassword, v))
+}
+
+// PasswordIsNil applies the IsNil predicate on the "password" field.
+func PasswordIsNil() predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldIsNull(FieldPassword))
+}
+
+// PasswordNotNil applies the NotNil predicate on the "password" field.
+func PasswordNotNil() predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldNotNull(FieldPassword))
+}
+
 // UseEQ applies the EQ predicate on the "use" field.
 func UseEQ(v Use) predicate.Smarthost {
 	return predicate.Smarthost(sql.FieldEQ(FieldUse, v))
+}
+
+// UseNEQ applies the NEQ predicate on the "use" field.
+func UseNEQ(v Use) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldNEQ(FieldUse, v))
+}
+
+// UseIn applies the In predicate on the "use" field.
+func UseIn(vs ...Use) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldIn(FieldUse, vs...))
+}
+
+// UseNotIn applies the NotIn predicate on the "use" field.
+func UseNotIn(vs ...Use) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldNotIn(FieldUse, vs...))
+}
+
+// CreatedAtEQ applies the EQ predicate on the "created_at" field.
+func CreatedAtEQ(v time.Time) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldEQ(FieldCreatedAt, v))
+}
+
+// CreatedAtNEQ applies the NEQ predicate on the "created_at" field.
+func CreatedAtNEQ(v time.Time) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldNEQ(FieldCreatedAt, v))
+}
+
+// CreatedAtIn applies the In predicate on the "created_at" field.
+func CreatedAtIn(vs ...time.Time) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldIn(FieldCreatedAt, vs...))
+}
+
+// CreatedAtNotIn applies the NotIn predicate on the "created_at" field.
+func CreatedAtNotIn(vs ...time.Time) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldNotIn(FieldCreatedAt, vs...))
+}
+
+// CreatedAtGT applies the GT predicate on the "created_at" field.
+func CreatedAtGT(v time.Time) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldGT(FieldCreatedAt, v))
+}
+
+// CreatedAtGTE applies the GTE predicate on the "created_at" field.
+func CreatedAtGTE(v time.Time) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldGTE(FieldCreatedAt, v))
+}
+
+// CreatedAtLT applies the LT predicate on the "created_at" field.
+func CreatedAtLT(v time.Time) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldLT(FieldCreatedAt, v))
+}
+
+// CreatedAtLTE applies the LTE predicate on the "created_at" field.
+func CreatedAtLTE(v time.Time) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldLTE(FieldCreatedAt, v))
+}
+
+// UpdatedAtEQ applies the EQ predicate on the "updated_at" field.
+func UpdatedAtEQ(v time.Time) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldEQ(FieldUpdatedAt, v))
+}
+
+// UpdatedAtNEQ applies the NEQ predicate on the "updated_at" field.
+func UpdatedAtNEQ(v time.Time) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldNEQ(FieldUpdatedAt, v))
+}
+
+// UpdatedAtIn applies the In predicate on the "updated_at" field.
+func UpdatedAtIn(vs ...time.Time) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldIn(FieldUpdatedAt, vs...))
+}
+
+// UpdatedAtNotIn applies the NotIn predicate on the "updated_at" field.
+func UpdatedAtNotIn(vs ...time.Time) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldNotIn(FieldUpdatedAt, vs...))
+}
+
+// UpdatedAtGT applies the GT predicate on the "updated_at" field.
+func UpdatedAtGT(v time.Time) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldGT(FieldUpdatedAt, v))
+}
+
+// UpdatedAtGTE applies the GTE predicate on the "updated_at" field.
+func UpdatedAtGTE(v time.Time) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldGTE(FieldUpdatedAt, v))
+}
+
+// UpdatedAtLT applies the LT predicate on the "updated_at" field.
+func UpdatedAtLT(v time.Time) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldLT(FieldUpdatedAt, v))
+}
+
+// UpdatedAtLTE applies the LTE predicate on the "updated_at" field.
+func UpdatedAtLTE(v time.Time) predicate.Smarthost {
+	return predicate.Smarthost(sql.FieldLTE(FieldUpdatedAt, v))
+}
+
+// And groups predicates with the AND operator between them.
+func And(predicates ...predicate.Smarthost) predicate.Smarthost {
+	return predicate.Smarthost(sql.AndPredicates(predicates...))
+}
+
+// Or groups predicates with the OR operator between them.
+func Or(predicates ...predicate.Smarthost) predicate.Smarthost {
+	return predicate.Smarthost(sql.OrPredicates(predicates...))
+}
+
+// Not applies the not operator on the given predicate.
+func Not(p predicate.Smarthost) predicate.Smarthost {
+	return predicate.Smarthost(sql.NotPredicates(p))
 }

@@ -160,6 +160,16 @@ func (e Encoding) String() string {
 	return string(e)
 }
 
+// EncodingValidator is a validator for the "encoding" field enum values. It is called by the builders before save.
+func EncodingValidator(e Encoding) error {
+	switch e {
+	case EncodingGsm7, EncodingUcs2:
+		return nil
+	default:
+		return fmt.Errorf("smsmessage: invalid enum value for encoding field: %q", e)
+	}
+}
+
 // Status defines the type for the "status" enum field.
 type Status string
 
@@ -191,3 +201,138 @@ func StatusValidator(s Status) error {
 
 // OrderOption defines the ordering options for the SMSMessage queries.
 type OrderOption func(*sql.Selector)
+
+// ByID orders the results by the id field.
+func ByID(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldID, opts...).ToFunc()
+}
+
+// ByAccountID orders the results by the account_id field.
+func ByAccountID(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldAccountID, opts...).ToFunc()
+}
+
+// ByTo orders the results by the to field.
+func ByTo(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldTo, opts...).ToFunc()
+}
+
+// ByRegion orders the results by the region field.
+func ByRegion(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldRegion, opts...).ToFunc()
+}
+
+// ByFrom orders the results by the from field.
+func ByFrom(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldFrom, opts...).ToFunc()
+}
+
+// ByText orders the results by the text field.
+func ByText(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldText, opts...).ToFunc()
+}
+
+// ByEncoding orders the results by the encoding field.
+func ByEncoding(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldEncoding, opts...).ToFunc()
+}
+
+// BySegments orders the results by the segments field.
+func BySegments(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldSegments, opts...).ToFunc()
+}
+
+// ByOwnProvider orders the results by the own_provider field.
+func ByOwnProvider(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldOwnProvider, opts...).ToFunc()
+}
+
+// ByProvider orders the results by the provider field.
+func ByProvider(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldProvider, opts...).ToFunc()
+}
+
+// ByProviderID orders the results by the provider_id field.
+func ByProviderID(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldProviderID, opts...).ToFunc()
+}
+
+// ByStatus orders the results by the status field.
+func ByStatus(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldStatus, opts...).ToFunc()
+}
+
+// ByErrorCode orders the results by the error_code field.
+func ByErrorCode(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldErrorCode, opts...).ToFunc()
+}
+
+// ByError orders the results by the error field.
+func ByError(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldError, opts...).ToFunc()
+}
+
+// ByAttempts orders the results by the attempts field.
+func ByAttempts(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldAttempts, opts...).ToFunc()
+}
+
+// ByDueAt orders the results by the due_at field.
+func ByDueAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldDueAt, opts...).ToFunc()
+}
+
+// ByFence orders the results by the fence field.
+func ByFence(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldFence, opts...).ToFunc()
+}
+
+// ByExpiresAt orders the results by the expires_at field.
+func ByExpiresAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldExpiresAt, opts...).ToFunc()
+}
+
+// ByAutomationID orders the results by the automation_id field.
+func ByAutomationID(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldAutomationID, opts...).ToFunc()
+}
+
+// ByRunID orders the results by the run_id field.
+func ByRunID(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldRunID, opts...).ToFunc()
+}
+
+// ByVersion orders the results by the version field.
+func ByVersion(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldVersion, opts...).ToFunc()
+}
+
+// ByStepIndex orders the results by the step_index field.
+func ByStepIndex(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldStepIndex, opts...).ToFunc()
+}
+
+// ByUserID orders the results by the user_id field.
+func ByUserID(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldUserID, opts...).ToFunc()
+}
+
+// ByEmailKey orders the results by the email_key field.
+func ByEmailKey(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldEmailKey, opts...).ToFunc()
+}
+
+// ByCreatedAt orders the results by the created_at field.
+func ByCreatedAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldCreatedAt, opts...).ToFunc()
+}
+
+// BySentAt orders the results by the sent_at field.
+func BySentAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldSentAt, opts...).ToFunc()
+}
+
+// BySettledAt orders the results by the settled_at field.
+func BySettledAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldSettledAt, opts...).ToFunc()
+}

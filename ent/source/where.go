@@ -3,6 +3,8 @@
 package source
 
 import (
+	"time"
+
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -12,9 +14,69 @@ func ID(id string) predicate.Source {
 	return predicate.Source(sql.FieldEQ(FieldID, id))
 }
 
+// IDEQ applies the EQ predicate on the ID field.
+func IDEQ(id string) predicate.Source {
+	return predicate.Source(sql.FieldEQ(FieldID, id))
+}
+
+// IDNEQ applies the NEQ predicate on the ID field.
+func IDNEQ(id string) predicate.Source {
+	return predicate.Source(sql.FieldNEQ(FieldID, id))
+}
+
+// IDIn applies the In predicate on the ID field.
+func IDIn(ids ...string) predicate.Source {
+	return predicate.Source(sql.FieldIn(FieldID, ids...))
+}
+
+// IDNotIn applies the NotIn predicate on the ID field.
+func IDNotIn(ids ...string) predicate.Source {
+	return predicate.Source(sql.FieldNotIn(FieldID, ids...))
+}
+
+// IDGT applies the GT predicate on the ID field.
+func IDGT(id string) predicate.Source {
+	return predicate.Source(sql.FieldGT(FieldID, id))
+}
+
+// IDGTE applies the GTE predicate on the ID field.
+func IDGTE(id string) predicate.Source {
+	return predicate.Source(sql.FieldGTE(FieldID, id))
+}
+
+// IDLT applies the LT predicate on the ID field.
+func IDLT(id string) predicate.Source {
+	return predicate.Source(sql.FieldLT(FieldID, id))
+}
+
+// IDLTE applies the LTE predicate on the ID field.
+func IDLTE(id string) predicate.Source {
+	return predicate.Source(sql.FieldLTE(FieldID, id))
+}
+
+// IDEqualFold applies the EqualFold predicate on the ID field.
+func IDEqualFold(id string) predicate.Source {
+	return predicate.Source(sql.FieldEqualFold(FieldID, id))
+}
+
+// IDContainsFold applies the ContainsFold predicate on the ID field.
+func IDContainsFold(id string) predicate.Source {
+	return predicate.Source(sql.FieldContainsFold(FieldID, id))
+}
+
 // Address applies equality check predicate on the "address" field. It's identical to AddressEQ.
 func Address(v string) predicate.Source {
 	return predicate.Source(sql.FieldEQ(FieldAddress, v))
+}
+
+// Hostname applies equality check predicate on the "hostname" field. It's identical to HostnameEQ.
+func Hostname(v string) predicate.Source {
+	return predicate.Source(sql.FieldEQ(FieldHostname, v))
+}
+
+// AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
+func AccountID(v string) predicate.Source {
+	return predicate.Source(sql.FieldEQ(FieldAccountID, v))
 }
 
 // Node applies equality check predicate on the "node" field. It's identical to NodeEQ.
@@ -22,7 +84,472 @@ func Node(v string) predicate.Source {
 	return predicate.Source(sql.FieldEQ(FieldNode, v))
 }
 
+// WarmupStartedAt applies equality check predicate on the "warmup_started_at" field. It's identical to WarmupStartedAtEQ.
+func WarmupStartedAt(v time.Time) predicate.Source {
+	return predicate.Source(sql.FieldEQ(FieldWarmupStartedAt, v))
+}
+
+// PausedAt applies equality check predicate on the "paused_at" field. It's identical to PausedAtEQ.
+func PausedAt(v time.Time) predicate.Source {
+	return predicate.Source(sql.FieldEQ(FieldPausedAt, v))
+}
+
+// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
+func CreatedAt(v time.Time) predicate.Source {
+	return predicate.Source(sql.FieldEQ(FieldCreatedAt, v))
+}
+
+// AddressEQ applies the EQ predicate on the "address" field.
+func AddressEQ(v string) predicate.Source {
+	return predicate.Source(sql.FieldEQ(FieldAddress, v))
+}
+
+// AddressNEQ applies the NEQ predicate on the "address" field.
+func AddressNEQ(v string) predicate.Source {
+	return predicate.Source(sql.FieldNEQ(FieldAddress, v))
+}
+
+// AddressIn applies the In predicate on the "address" field.
+func AddressIn(vs ...string) predicate.Source {
+	return predicate.Source(sql.FieldIn(FieldAddress, vs...))
+}
+
+// AddressNotIn applies the NotIn predicate on the "address" field.
+func AddressNotIn(vs ...string) predicate.Source {
+	return predicate.Source(sql.FieldNotIn(FieldAddress, vs...))
+}
+
+// AddressGT applies the GT predicate on the "address" field.
+func AddressGT(v string) predicate.Source {
+	return predicate.Source(sql.FieldGT(FieldAddress, v))
+}
+
+// AddressGTE applies the GTE predicate on the "address" field.
+func AddressGTE(v string) predicate.Source {
+	return predicate.Source(sql.FieldGTE(FieldAddress, v))
+}
+
+// AddressLT applies the LT predicate on the "address" field.
+func AddressLT(v string) predicate.Source {
+	return predicate.Source(sql.FieldLT(FieldAddress, v))
+}
+
+// AddressLTE applies the LTE predicate on the "address" field.
+func AddressLTE(v string) predicate.Source {
+	return predicate.Source(sql.FieldLTE(FieldAddress, v))
+}
+
+// AddressContains applies the Contains predicate on the "address" field.
+func AddressContains(v string) predicate.Source {
+	return predicate.Source(sql.FieldContains(FieldAddress, v))
+}
+
+// AddressHasPrefix applies the HasPrefix predicate on the "address" field.
+func AddressHasPrefix(v string) predicate.Source {
+	return predicate.Source(sql.FieldHasPrefix(FieldAddress, v))
+}
+
+// AddressHasSuffix applies the HasSuffix predicate on the "address" field.
+func AddressHasSuffix(v string) predicate.Source {
+	return predicate.Source(sql.FieldHasSuffix(FieldAddress, v))
+}
+
+// AddressEqualFold applies the EqualFold predicate on the "address" field.
+func AddressEqualFold(v string) predicate.Source {
+	return predicate.Source(sql.FieldEqualFold(FieldAddress, v))
+}
+
+// AddressContainsFold applies the ContainsFold predicate on the "address" field.
+func AddressContainsFold(v string) predicate.Source {
+	return predicate.Source(sql.FieldContainsFold(FieldAddress, v))
+}
+
+// HostnameEQ applies the EQ predicate on the "hostname" field.
+func HostnameEQ(v string) predicate.Source {
+	return predicate.Source(sql.FieldEQ(FieldHostname, v))
+}
+
+// HostnameNEQ applies the NEQ predicate on the "hostname" field.
+func HostnameNEQ(v string) predicate.Source {
+	return predicate.Source(sql.FieldNEQ(FieldHostname, v))
+}
+
+// HostnameIn applies the In predicate on the "hostname" field.
+func HostnameIn(vs ...string) predicate.Source {
+	return predicate.Source(sql.FieldIn(FieldHostname, vs...))
+}
+
+// HostnameNotIn applies the NotIn predicate on the "hostname" field.
+func HostnameNotIn(vs ...string) predicate.Source {
+	return predicate.Source(sql.FieldNotIn(FieldHostname, vs...))
+}
+
+// HostnameGT applies the GT predicate on the "hostname" field.
+func HostnameGT(v string) predicate.Source {
+	return predicate.Source(sql.FieldGT(FieldHostname, v))
+}
+
+// HostnameGTE applies the GTE predicate on the "hostname" field.
+func HostnameGTE(v string) predicate.Source {
+	return predicate.Source(sql.FieldGTE(FieldHostname, v))
+}
+
+// HostnameLT applies the LT predicate on the "hostname" field.
+func HostnameLT(v string) predicate.Source {
+	return predicate.Source(sql.FieldLT(FieldHostname, v))
+}
+
+// HostnameLTE applies the LTE predicate on the "hostname" field.
+func HostnameLTE(v string) predicate.Source {
+	return predicate.Source(sql.FieldLTE(FieldHostname, v))
+}
+
+// HostnameContains applies the Contains predicate on the "hostname" field.
+func HostnameContains(v string) predicate.Source {
+	return predicate.Source(sql.FieldContains(FieldHostname, v))
+}
+
+// HostnameHasPrefix applies the HasPrefix predicate on the "hostname" field.
+func HostnameHasPrefix(v string) predicate.Source {
+	return predicate.Source(sql.FieldHasPrefix(FieldHostname, v))
+}
+
+// HostnameHasSuffix applies the HasSuffix predicate on the "hostname" field.
+func HostnameHasSuffix(v string) predicate.Source {
+	return predicate.Source(sql.FieldHasSuffix(FieldHostname, v))
+}
+
+// HostnameEqualFold applies the EqualFold predicate on the "hostname" field.
+func HostnameEqualFold(v string) predicate.Source {
+	return predicate.Source(sql.FieldEqualFold(FieldHostname, v))
+}
+
+// HostnameContainsFold applies the ContainsFold predicate on the "hostname" field.
+func HostnameContainsFold(v string) predicate.Source {
+	return predicate.Source(sql.FieldContainsFold(FieldHostname, v))
+}
+
+// PoolEQ applies the EQ predicate on the "pool" field.
+func PoolEQ(v Pool) predicate.Source {
+	return predicate.Source(sql.FieldEQ(FieldPool, v))
+}
+
+// PoolNEQ applies the NEQ predicate on the "pool" field.
+func PoolNEQ(v Pool) predicate.Source {
+	return predicate.Source(sql.FieldNEQ(FieldPool, v))
+}
+
+// PoolIn applies the In predicate on the "pool" field.
+func PoolIn(vs ...Pool) predicate.Source {
+	return predicate.Source(sql.FieldIn(FieldPool, vs...))
+}
+
+// PoolNotIn applies the NotIn predicate on the "pool" field.
+func PoolNotIn(vs ...Pool) predicate.Source {
+	return predicate.Source(sql.FieldNotIn(FieldPool, vs...))
+}
+
+// AccountIDEQ applies the EQ predicate on the "account_id" field.
+func AccountIDEQ(v string) predicate.Source {
+	return predicate.Source(sql.FieldEQ(FieldAccountID, v))
+}
+
+// AccountIDNEQ applies the NEQ predicate on the "account_id" field.
+func AccountIDNEQ(v string) predicate.Source {
+	return predicate.Source(sql.FieldNEQ(FieldAccountID, v))
+}
+
+// AccountIDIn applies the In predicate on the "account_id" field.
+func AccountIDIn(vs ...string) predicate.Source {
+	return predicate.Source(sql.FieldIn(FieldAccountID, vs...))
+}
+
+// AccountIDNotIn applies the NotIn predicate on the "account_id" field.
+func AccountIDNotIn(vs ...string) predicate.Source {
+	return predicate.Source(sql.FieldNotIn(FieldAccountID, vs...))
+}
+
+// AccountIDGT applies the GT predicate on the "account_id" field.
+func AccountIDGT(v string) predicate.Source {
+	return predicate.Source(sql.FieldGT(FieldAccountID, v))
+}
+
+// AccountIDGTE applies the GTE predicate on the "account_id" field.
+func AccountIDGTE(v string) predicate.Source {
+	return predicate.Source(sql.FieldGTE(FieldAccountID, v))
+}
+
+// AccountIDLT applies the LT predicate on the "account_id" field.
+func AccountIDLT(v string) predicate.Source {
+	return predicate.Source(sql.FieldLT(FieldAccountID, v))
+}
+
+// AccountIDLTE applies the LTE predicate on the "account_id" field.
+func AccountIDLTE(v string) predicate.Source {
+	return predicate.Source(sql.FieldLTE(FieldAccountID, v))
+}
+
+// AccountIDContains applies the Contains predicate on the "account_id" field.
+func AccountIDContains(v string) predicate.Source {
+	return predicate.Source(sql.FieldContains(FieldAccountID, v))
+}
+
+// AccountIDHasPrefix applies the HasPrefix predicate on the "account_id" field.
+func AccountIDHasPrefix(v string) predicate.Source {
+	return predicate.Source(sql.FieldHasPrefix(FieldAccountID, v))
+}
+
+// AccountIDHasSuffix applies the HasSuffix predicate on the "account_id" field.
+func AccountIDHasSuffix(v string) predicate.Source {
+	return predicate.Source(sql.FieldHasSuffix(FieldAccountID, v))
+}
+
+// AccountIDIsNil applies the IsNil predicate on the "account_id" field.
+func AccountIDIsNil() predicate.Source {
+	return predicate.Source(sql.FieldIsNull(FieldAccountID))
+}
+
+// AccountIDNotNil applies the NotNil predicate on the "account_id" field.
+func AccountIDNotNil() predicate.Source {
+	return predicate.Source(sql.FieldNotNull(FieldAccountID))
+}
+
+// AccountIDEqualFold applies the EqualFold predicate on the "account_id" field.
+func AccountIDEqualFold(v string) predicate.Source {
+	return predicate.Source(sql.FieldEqualFold(FieldAccountID, v))
+}
+
+// AccountIDContainsFold applies the ContainsFold predicate on the "account_id" field.
+func AccountIDContainsFold(v string) predicate.Source {
+	return predicate.Source(sql.FieldContainsFold(FieldAccountID, v))
+}
+
+// NodeEQ applies the EQ predicate on the "node" field.
+func NodeEQ(v string) predicate.Source {
+	return predicate.Source(sql.FieldEQ(FieldNode, v))
+}
+
+// NodeNEQ applies the NEQ predicate on the "node" field.
+func NodeNEQ(v string) predicate.Source {
+	return predicate.Source(sql.FieldNEQ(FieldNode, v))
+}
+
+// NodeIn applies the In predicate on the "node" field.
+func NodeIn(vs ...string) predicate.Source {
+	return predicate.Source(sql.FieldIn(FieldNode, vs...))
+}
+
+// NodeNotIn applies the NotIn predicate on the "node" field.
+func NodeNotIn(vs ...string) predicate.Source {
+	return predicate.Source(sql.FieldNotIn(FieldNode, vs...))
+}
+
+// NodeGT applies the GT predicate on the "node" field.
+func NodeGT(v string) predicate.Source {
+	return predicate.Source(sql.FieldGT(FieldNode, v))
+}
+
+// NodeGTE applies the GTE predicate on the "node" field.
+func NodeGTE(v string) predicate.Source {
+	return predicate.Source(sql.FieldGTE(FieldNode, v))
+}
+
+// NodeLT applies the LT predicate on the "node" field.
+func NodeLT(v string) predicate.Source {
+	return predicate.Source(sql.FieldLT(FieldNode, v))
+}
+
+// NodeLTE applies the LTE predicate on the "node" field.
+func NodeLTE(v string) predicate.Source {
+	return predicate.Source(sql.FieldLTE(FieldNode, v))
+}
+
+// NodeContains applies the Contains predicate on the "node" field.
+func NodeContains(v string) predicate.Source {
+	return predicate.Source(sql.FieldContains(FieldNode, v))
+}
+
+// NodeHasPrefix applies the HasPrefix predicate on the "node" field.
+func NodeHasPrefix(v string) predicate.Source {
+	return predicate.Source(sql.FieldHasPrefix(FieldNode, v))
+}
+
+// NodeHasSuffix applies the HasSuffix predicate on the "node" field.
+func NodeHasSuffix(v string) predicate.Source {
+	return predicate.Source(sql.FieldHasSuffix(FieldNode, v))
+}
+
+// NodeIsNil applies the IsNil predicate on the "node" field.
+func NodeIsNil() predicate.Source {
+	return predicate.Source(sql.FieldIsNull(FieldNode))
+}
+
+// NodeNotNil applies the NotNil predicate on the "node" field.
+func NodeNotNil() predicate.Source {
+	return predicate.Source(sql.FieldNotNull(FieldNode))
+}
+
+// NodeEqualFold applies the EqualFold predicate on the "node" field.
+func NodeEqualFold(v string) predicate.Source {
+	return predicate.Source(sql.FieldEqualFold(FieldNode, v))
+}
+
+// NodeContainsFold applies the ContainsFold predicate on the "node" field.
+func NodeContainsFold(v string) predicate.Source {
+	return predicate.Source(sql.FieldContainsFold(FieldNode, v))
+}
+
+// WarmupStartedAtEQ applies the EQ predicate on the "warmup_started_at" field.
+func WarmupStartedAtEQ(v time.Time) predicate.Source {
+	return predicate.Source(sql.FieldEQ(FieldWarmupStartedAt, v))
+}
+
+// WarmupStartedAtNEQ applies the NEQ predicate on the "warmup_started_at" field.
+func WarmupStartedAtNEQ(v time.Time) predicate.Source {
+	return predicate.Source(sql.FieldNEQ(FieldWarmupStartedAt, v))
+}
+
+// WarmupStartedAtIn applies the In predicate on the "warmup_started_at" field.
+func WarmupStartedAtIn(vs ...time.Time) predicate.Source {
+	return predicate.Source(sql.FieldIn(FieldWarmupStartedAt, vs...))
+}
+
+// WarmupStartedAtNotIn applies the NotIn predicate on the "warmup_started_at" field.
+func WarmupStartedAtNotIn(vs ...time.Time) predicate.Source {
+	return predicate.Source(sql.FieldNotIn(FieldWarmupStartedAt, vs...))
+}
+
+// WarmupStartedAtGT applies the GT predicate on the "warmup_started_at" field.
+func WarmupStartedAtGT(v time.Time) predicate.Source {
+	return predicate.Source(sql.FieldGT(FieldWarmupStartedAt, v))
+}
+
+// WarmupStartedAtGTE applies the GTE predicate on the "warmup_started_at" field.
+func WarmupStartedAtGTE(v time.Time) predicate.Source {
+	return predicate.Source(sql.FieldGTE(FieldWarmupStartedAt, v))
+}
+
+// WarmupStartedAtLT applies the LT predicate on the "warmup_started_at" field.
+func WarmupStartedAtLT(v time.Time) predicate.Source {
+	return predicate.Source(sql.FieldLT(FieldWarmupStartedAt, v))
+}
+
+// WarmupStartedAtLTE applies the LTE predicate on the "warmup_started_at" field.
+func WarmupStartedAtLTE(v time.Time) predicate.Source {
+	return predicate.Source(sql.FieldLTE(FieldWarmupStartedAt, v))
+}
+
+// WarmupStartedAtIsNil applies the IsNil predicate on the "warmup_started_at" field.
+func WarmupStartedAtIsNil() predicate.Source {
+	return predicate.Source(sql.FieldIsNull(FieldWarmupStartedAt))
+}
+
+// WarmupStartedAtNotNil applies the NotNil predicate on the "warmup_started_at" field.
+func WarmupStartedAtNotNil() predicate.Source {
+	return predicate.Source(sql.FieldNotNull(FieldWarmupStartedAt))
+}
+
+// PausedAtEQ applies the EQ predicate on the "paused_at" field.
+func PausedAtEQ(v time.Time) predicate.Source {
+	return predicate.Source(sql.FieldEQ(FieldPausedAt, v))
+}
+
+// PausedAtNEQ applies the NEQ predicate on the "paused_at" field.
+func PausedAtNEQ(v time.Time) predicate.Source {
+	return predicate.Source(sql.FieldNEQ(FieldPausedAt, v))
+}
+
+// PausedAtIn applies the In predicate on the "paused_at" field.
+func PausedAtIn(vs ...time.Time) predicate.Source {
+	return predicate.Source(sql.FieldIn(FieldPausedAt, vs...))
+}
+
+// PausedAtNotIn applies the NotIn predicate on the "paused_at" field.
+func PausedAtNotIn(vs ...time.Time) predicate.Source {
+	return predicate.Source(sql.FieldNotIn(FieldPausedAt, vs...))
+}
+
+// PausedAtGT applies the GT predicate on the "paused_at" field.
+func PausedAtGT(v time.Time) predicate.Source {
+	return predicate.Source(sql.FieldGT(FieldPausedAt, v))
+}
+
+// PausedAtGTE applies the GTE predicate on the "paused_at" field.
+func PausedAtGTE(v time.Time) predicate.Source {
+	return predicate.Source(sql.FieldGTE(FieldPausedAt, v))
+}
+
+// PausedAtLT applies the LT predicate on the "paused_at" field.
+func PausedAtLT(v time.Time) predicate.Source {
+	return predicate.Source(sql.FieldLT(FieldPausedAt, v))
+}
+
+// PausedAtLTE applies the LTE predicate on the "paused_at" field.
+func PausedAtLTE(v time.Time) predicate.Source {
+	return predicate.Source(sql.FieldLTE(FieldPausedAt, v))
+}
+
 // PausedAtIsNil applies the IsNil predicate on the "paused_at" field.
 func PausedAtIsNil() predicate.Source {
 	return predicate.Source(sql.FieldIsNull(FieldPausedAt))
+}
+
+// PausedAtNotNil applies the NotNil predicate on the "paused_at" field.
+func PausedAtNotNil() predicate.Source {
+	return predicate.Source(sql.FieldNotNull(FieldPausedAt))
+}
+
+// CreatedAtEQ applies the EQ predicate on the "created_at" field.
+func CreatedAtEQ(v time.Time) predicate.Source {
+	return predicate.Source(sql.FieldEQ(FieldCreatedAt, v))
+}
+
+// CreatedAtNEQ applies the NEQ predicate on the "created_at" field.
+func CreatedAtNEQ(v time.Time) predicate.Source {
+	return predicate.Source(sql.FieldNEQ(FieldCreatedAt, v))
+}
+
+// CreatedAtIn applies the In predicate on the "created_at" field.
+func CreatedAtIn(vs ...time.Time) predicate.Source {
+	return predicate.Source(sql.FieldIn(FieldCreatedAt, vs...))
+}
+
+// CreatedAtNotIn applies the NotIn predicate on the "created_at" field.
+func CreatedAtNotIn(vs ...time.Time) predicate.Source {
+	return predicate.Source(sql.FieldNotIn(FieldCreatedAt, vs...))
+}
+
+// CreatedAtGT applies the GT predicate on the "created_at" field.
+func CreatedAtGT(v time.Time) predicate.Source {
+	return predicate.Source(sql.FieldGT(FieldCreatedAt, v))
+}
+
+// CreatedAtGTE applies the GTE predicate on the "created_at" field.
+func CreatedAtGTE(v time.Time) predicate.Source {
+	return predicate.Source(sql.FieldGTE(FieldCreatedAt, v))
+}
+
+// CreatedAtLT applies the LT predicate on the "created_at" field.
+func CreatedAtLT(v time.Time) predicate.Source {
+	return predicate.Source(sql.FieldLT(FieldCreatedAt, v))
+}
+
+// CreatedAtLTE applies the LTE predicate on the "created_at" field.
+func CreatedAtLTE(v time.Time) predicate.Source {
+	return predicate.Source(sql.FieldLTE(FieldCreatedAt, v))
+}
+
+// And groups predicates with the AND operator between them.
+func And(predicates ...predicate.Source) predicate.Source {
+	return predicate.Source(sql.AndPredicates(predicates...))
+}
+
+// Or groups predicates with the OR operator between them.
+func Or(predicates ...predicate.Source) predicate.Source {
+	return predicate.Source(sql.OrPredicates(predicates...))
+}
+
+// Not applies the not operator on the given predicate.
+func Not(p predicate.Source) predicate.Source {
+	return predicate.Source(sql.NotPredicates(p))
 }

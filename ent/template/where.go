@@ -3,7 +3,10 @@
 package template
 
 import (
+	"time"
+
 	"entgo.io/ent/dialect/sql"
+	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/postrider/postrider/ent/predicate"
 )
 
@@ -12,9 +15,54 @@ func ID(id string) predicate.Template {
 	return predicate.Template(sql.FieldEQ(FieldID, id))
 }
 
+// IDEQ applies the EQ predicate on the ID field.
+func IDEQ(id string) predicate.Template {
+	return predicate.Template(sql.FieldEQ(FieldID, id))
+}
+
+// IDNEQ applies the NEQ predicate on the ID field.
+func IDNEQ(id string) predicate.Template {
+	return predicate.Template(sql.FieldNEQ(FieldID, id))
+}
+
 // IDIn applies the In predicate on the ID field.
 func IDIn(ids ...string) predicate.Template {
 	return predicate.Template(sql.FieldIn(FieldID, ids...))
+}
+
+// IDNotIn applies the NotIn predicate on the ID field.
+func IDNotIn(ids ...string) predicate.Template {
+	return predicate.Template(sql.FieldNotIn(FieldID, ids...))
+}
+
+// IDGT applies the GT predicate on the ID field.
+func IDGT(id string) predicate.Template {
+	return predicate.Template(sql.FieldGT(FieldID, id))
+}
+
+// IDGTE applies the GTE predicate on the ID field.
+func IDGTE(id string) predicate.Template {
+	return predicate.Template(sql.FieldGTE(FieldID, id))
+}
+
+// IDLT applies the LT predicate on the ID field.
+func IDLT(id string) predicate.Template {
+	return predicate.Template(sql.FieldLT(FieldID, id))
+}
+
+// IDLTE applies the LTE predicate on the ID field.
+func IDLTE(id string) predicate.Template {
+	return predicate.Template(sql.FieldLTE(FieldID, id))
+}
+
+// IDEqualFold applies the EqualFold predicate on the ID field.
+func IDEqualFold(id string) predicate.Template {
+	return predicate.Template(sql.FieldEqualFold(FieldID, id))
+}
+
+// IDContainsFold applies the ContainsFold predicate on the ID field.
+func IDContainsFold(id string) predicate.Template {
+	return predicate.Template(sql.FieldContainsFold(FieldID, id))
 }
 
 // AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
@@ -37,6 +85,36 @@ func Version(v int) predicate.Template {
 	return predicate.Template(sql.FieldEQ(FieldVersion, v))
 }
 
+// LastVersion applies equality check predicate on the "last_version" field. It's identical to LastVersionEQ.
+func LastVersion(v int) predicate.Template {
+	return predicate.Template(sql.FieldEQ(FieldLastVersion, v))
+}
+
+// PublishedAt applies equality check predicate on the "published_at" field. It's identical to PublishedAtEQ.
+func PublishedAt(v time.Time) predicate.Template {
+	return predicate.Template(sql.FieldEQ(FieldPublishedAt, v))
+}
+
+// CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
+func CreatedAt(v time.Time) predicate.Template {
+	return predicate.Template(sql.FieldEQ(FieldCreatedAt, v))
+}
+
+// UpdatedAt applies equality check predicate on the "updated_at" field. It's identical to UpdatedAtEQ.
+func UpdatedAt(v time.Time) predicate.Template {
+	return predicate.Template(sql.FieldEQ(FieldUpdatedAt, v))
+}
+
+// Subject applies equality check predicate on the "subject" field. It's identical to SubjectEQ.
+func Subject(v string) predicate.Template {
+	return predicate.Template(sql.FieldEQ(FieldSubject, v))
+}
+
+// From applies equality check predicate on the "from" field. It's identical to FromEQ.
+func From(v string) predicate.Template {
+	return predicate.Template(sql.FieldEQ(FieldFrom, v))
+}
+
 // HTML applies equality check predicate on the "html" field. It's identical to HTMLEQ.
 func HTML(v string) predicate.Template {
 	return predicate.Template(sql.FieldEQ(FieldHTML, v))
@@ -47,9 +125,259 @@ func Text(v string) predicate.Template {
 	return predicate.Template(sql.FieldEQ(FieldText, v))
 }
 
+// UnsubscribeEnabled applies equality check predicate on the "unsubscribe_enabled" field. It's identical to UnsubscribeEnabledEQ.
+func UnsubscribeEnabled(v bool) predicate.Template {
+	return predicate.Template(sql.FieldEQ(FieldUnsubscribeEnabled, v))
+}
+
+// Category applies equality check predicate on the "category" field. It's identical to CategoryEQ.
+func Category(v string) predicate.Template {
+	return predicate.Template(sql.FieldEQ(FieldCategory, v))
+}
+
+// AccountIDEQ applies the EQ predicate on the "account_id" field.
+func AccountIDEQ(v string) predicate.Template {
+	return predicate.Template(sql.FieldEQ(FieldAccountID, v))
+}
+
+// AccountIDNEQ applies the NEQ predicate on the "account_id" field.
+func AccountIDNEQ(v string) predicate.Template {
+	return predicate.Template(sql.FieldNEQ(FieldAccountID, v))
+}
+
+// AccountIDIn applies the In predicate on the "account_id" field.
+func AccountIDIn(vs ...string) predicate.Template {
+	return predicate.Template(sql.FieldIn(FieldAccountID, vs...))
+}
+
+// AccountIDNotIn applies the NotIn predicate on the "account_id" field.
+func AccountIDNotIn(vs ...string) predicate.Template {
+	return predicate.Template(sql.FieldNotIn(FieldAccountID, vs...))
+}
+
+// AccountIDGT applies the GT predicate on the "account_id" field.
+func AccountIDGT(v string) predicate.Template {
+	return predicate.Template(sql.FieldGT(FieldAccountID, v))
+}
+
+// AccountIDGTE applies the GTE predicate on the "account_id" field.
+func AccountIDGTE(v string) predicate.Template {
+	return predicate.Template(sql.FieldGTE(FieldAccountID, v))
+}
+
+// AccountIDLT applies the LT predicate on the "account_id" field.
+func AccountIDLT(v string) predicate.Template {
+	return predicate.Template(sql.FieldLT(FieldAccountID, v))
+}
+
+// AccountIDLTE applies the LTE predicate on the "account_id" field.
+func AccountIDLTE(v string) predicate.Template {
+	return predicate.Template(sql.FieldLTE(FieldAccountID, v))
+}
+
+// AccountIDContains applies the Contains predicate on the "account_id" field.
+func AccountIDContains(v string) predicate.Template {
+	return predicate.Template(sql.FieldContains(FieldAccountID, v))
+}
+
+// AccountIDHasPrefix applies the HasPrefix predicate on the "account_id" field.
+func AccountIDHasPrefix(v string) predicate.Template {
+	return predicate.Template(sql.FieldHasPrefix(FieldAccountID, v))
+}
+
+// AccountIDHasSuffix applies the HasSuffix predicate on the "account_id" field.
+func AccountIDHasSuffix(v string) predicate.Template {
+	return predicate.Template(sql.FieldHasSuffix(FieldAccountID, v))
+}
+
+// AccountIDEqualFold applies the EqualFold predicate on the "account_id" field.
+func AccountIDEqualFold(v string) predicate.Template {
+	return predicate.Template(sql.FieldEqualFold(FieldAccountID, v))
+}
+
+// AccountIDContainsFold applies the ContainsFold predicate on the "account_id" field.
+func AccountIDContainsFold(v string) predicate.Template {
+	return predicate.Template(sql.FieldContainsFold(FieldAccountID, v))
+}
+
+// AliasEQ applies the EQ predicate on the "alias" field.
+func AliasEQ(v string) predicate.Template {
+	return predicate.Template(sql.FieldEQ(FieldAlias, v))
+}
+
+// AliasNEQ applies the NEQ predicate on the "alias" field.
+func AliasNEQ(v string) predicate.Template {
+	return predicate.Template(sql.FieldNEQ(FieldAlias, v))
+}
+
+// AliasIn applies the In predicate on the "alias" field.
+func AliasIn(vs ...string) predicate.Template {
+	return predicate.Template(sql.FieldIn(FieldAlias, vs...))
+}
+
+// AliasNotIn applies the NotIn predicate on the "alias" field.
+func AliasNotIn(vs ...string) predicate.Template {
+	return predicate.Template(sql.FieldNotIn(FieldAlias, vs...))
+}
+
+// AliasGT applies the GT predicate on the "alias" field.
+func AliasGT(v string) predicate.Template {
+	return predicate.Template(sql.FieldGT(FieldAlias, v))
+}
+
+// AliasGTE applies the GTE predicate on the "alias" field.
+func AliasGTE(v string) predicate.Template {
+	return predicate.Template(sql.FieldGTE(FieldAlias, v))
+}
+
+// AliasLT applies the LT predicate on the "alias" field.
+func AliasLT(v string) predicate.Template {
+	return predicate.Template(sql.FieldLT(FieldAlias, v))
+}
+
+// AliasLTE applies the LTE predicate on the "alias" field.
+func AliasLTE(v string) predicate.Template {
+	return predicate.Template(sql.FieldLTE(FieldAlias, v))
+}
+
+// AliasContains applies the Contains predicate on the "alias" field.
+func AliasContains(v string) predicate.Template {
+	return predicate.Template(sql.FieldContains(FieldAlias, v))
+}
+
+// AliasHasPrefix applies the HasPrefix predicate on the "alias" field.
+func AliasHasPrefix(v string) predicate.Template {
+	return predicate.Template(sql.FieldHasPrefix(FieldAlias, v))
+}
+
+// AliasHasSuffix applies the HasSuffix predicate on the "alias" field.
+func AliasHasSuffix(v string) predicate.Template {
+	return predicate.Template(sql.FieldHasSuffix(FieldAlias, v))
+}
+
+// AliasIsNil applies the IsNil predicate on the "alias" field.
+func AliasIsNil() predicate.Template {
+	return predicate.Template(sql.FieldIsNull(FieldAlias))
+}
+
+// AliasNotNil applies the NotNil predicate on the "alias" field.
+func AliasNotNil() predicate.Template {
+	return predicate.Template(sql.FieldNotNull(FieldAlias))
+}
+
+// AliasEqualFold applies the EqualFold predicate on the "alias" field.
+func AliasEqualFold(v string) predicate.Template {
+	return predicate.Template(sql.FieldEqualFold(FieldAlias, v))
+}
+
+// AliasContainsFold applies the ContainsFold predicate on the "alias" field.
+func AliasContainsFold(v string) predicate.Template {
+	return predicate.Template(sql.FieldContainsFold(FieldAlias, v))
+}
+
+// NameEQ applies the EQ predicate on the "name" field.
+func NameEQ(v string) predicate.Template {
+	return predicate.Template(sql.FieldEQ(FieldName, v))
+}
+
+// NameNEQ applies the NEQ predicate on the "name" field.
+func NameNEQ(v string) predicate.Template {
+	return predicate.Template(sql.FieldNEQ(FieldName, v))
+}
+
+// NameIn applies the In predicate on the "name" field.
+func NameIn(vs ...string) predicate.Template {
+	return predicate.Template(sql.FieldIn(FieldName, vs...))
+}
+
+// NameNotIn applies the NotIn predicate on the "name" field.
+func NameNotIn(vs ...string) predicate.Template {
+	return predicate.Template(sql.FieldNotIn(FieldName, vs...))
+}
+
+// NameGT applies the GT predicate on the "name" field.
+func NameGT(v string) predicate.Template {
+	return predicate.Template(sql.FieldGT(FieldName, v))
+}
+
+// NameGTE applies the GTE predicate on the "name" field.
+func NameGTE(v string) predicate.Template {
+	return predicate.Template(sql.FieldGTE(FieldName, v))
+}
+
+// NameLT applies the LT predicate on the "name" field.
+func NameLT(v string) predicate.Template {
+	return predicate.Template(sql.FieldLT(FieldName, v))
+}
+
+// NameLTE applies the LTE predicate on the "name" field.
+func NameLTE(v string) predicate.Template {
+	return predicate.Template(sql.FieldLTE(FieldName, v))
+}
+
+// NameContains applies the Contains predicate on the "name" field.
+func NameContains(v string) predicate.Template {
+	return predicate.Template(sql.FieldContains(FieldName, v))
+}
+
+// NameHasPrefix applies the HasPrefix predicate on the "name" field.
+func NameHasPrefix(v string) predicate.Template {
+	return predicate.Template(sql.FieldHasPrefix(FieldName, v))
+}
+
+// NameHasSuffix applies the HasSuffix predicate on the "name" field.
+func NameHasSuffix(v string) predicate.Template {
+	return predicate.Template(sql.FieldHasSuffix(FieldName, v))
+}
+
+// NameEqualFold applies the EqualFold predicate on the "name" field.
+func NameEqualFold(v string) predicate.Template {
+	return predicate.Template(sql.FieldEqualFold(FieldName, v))
+}
+
 // NameContainsFold applies the ContainsFold predicate on the "name" field.
 func NameContainsFold(v string) predicate.Template {
 	return predicate.Template(sql.FieldContainsFold(FieldName, v))
+}
+
+// VersionEQ applies the EQ predicate on the "version" field.
+func VersionEQ(v int) predicate.Template {
+	return predicate.Template(sql.FieldEQ(FieldVersion, v))
+}
+
+// VersionNEQ applies the NEQ predicate on the "version" field.
+func VersionNEQ(v int) predicate.Template {
+	return predicate.Template(sql.FieldNEQ(FieldVersion, v))
+}
+
+// VersionIn applies the In predicate on the "version" field.
+func VersionIn(vs ...int) predicate.Template {
+	return predicate.Template(sql.FieldIn(FieldVersion, vs...))
+}
+
+// VersionNotIn applies the NotIn predicate on the "version" field.
+func VersionNotIn(vs ...int) predicate.Template {
+	return predicate.Template(sql.FieldNotIn(FieldVersion, vs...))
+}
+
+// VersionGT applies the GT predicate on the "version" field.
+func VersionGT(v int) predicate.Template {
+	return predicate.Template(sql.FieldGT(FieldVersion, v))
+}
+
+// VersionGTE applies the GTE predicate on the "version" field.
+func VersionGTE(v int) predicate.Template {
+	return predicate.Template(sql.FieldGTE(FieldVersion, v))
+}
+
+// VersionLT applies the LT predicate on the "version" field.
+func VersionLT(v int) predicate.Template {
+	return predicate.Template(sql.FieldLT(FieldVersion, v))
+}
+
+// VersionLTE applies the LTE predicate on the "version" field.
+func VersionLTE(v int) predicate.Template {
+	return predicate.Template(sql.FieldLTE(FieldVersion, v))
 }
 
 // VersionIsNil applies the IsNil predicate on the "version" field.
@@ -60,4 +388,620 @@ func VersionIsNil() predicate.Template {
 // VersionNotNil applies the NotNil predicate on the "version" field.
 func VersionNotNil() predicate.Template {
 	return predicate.Template(sql.FieldNotNull(FieldVersion))
+}
+
+// LastVersionEQ applies the EQ predicate on the "last_version" field.
+func LastVersionEQ(v int) predicate.Template {
+	return predicate.Template(sql.FieldEQ(FieldLastVersion, v))
+}
+
+// LastVersionNEQ applies the NEQ predicate on the "last_version" field.
+func LastVersionNEQ(v int) predicate.Template {
+	return predicate.Template(sql.FieldNEQ(FieldLastVersion, v))
+}
+
+// LastVersionIn applies the In predicate on the "last_version" field.
+func LastVersionIn(vs ...int) predicate.Template {
+	return predicate.Template(sql.FieldIn(FieldLastVersion, vs...))
+}
+
+// LastVersionNotIn applies the NotIn predicate on the "last_version" field.
+func LastVersionNotIn(vs ...int) predicate.Template {
+	return predicate.Template(sql.FieldNotIn(FieldLastVersion, vs...))
+}
+
+// LastVersionGT applies the GT predicate on the "last_version" field.
+func LastVersionGT(v int) predicate.Template {
+	return predicate.Template(sql.FieldGT(FieldLastVersion, v))
+}
+
+// LastVersionGTE applies the GTE predicate on the "last_version" field.
+func LastVersionGTE(v int) predicate.Template {
+	return predicate.Template(sql.FieldGTE(FieldLastVersion, v))
+}
+
+// LastVersionLT applies the LT predicate on the "last_version" field.
+func LastVersionLT(v int) predicate.Template {
+	return predicate.Template(sql.FieldLT(FieldLastVersion, v))
+}
+
+// LastVersionLTE applies the LTE predicate on the "last_version" field.
+func LastVersionLTE(v int) predicate.Template {
+	return predicate.Template(sql.FieldLTE(FieldLastVersion, v))
+}
+
+// PublishedAtEQ applies the EQ predicate on the "published_at" field.
+func PublishedAtEQ(v time.Time) predicate.Template {
+	return predicate.Template(sql.FieldEQ(FieldPublishedAt, v))
+}
+
+// PublishedAtNEQ applies the NEQ predicate on the "published_at" field.
+func PublishedAtNEQ(v time.Time) predicate.Template {
+	return predicate.Template(sql.FieldNEQ(FieldPublishedAt, v))
+}
+
+// PublishedAtIn applies the In predicate on the "published_at" field.
+func PublishedAtIn(vs ...time.Time) predicate.Template {
+	return predicate.Template(sql.FieldIn(FieldPublishedAt, vs...))
+}
+
+// PublishedAtNotIn applies the NotIn predicate on the "published_at" field.
+func PublishedAtNotIn(vs ...time.Time) predicate.Template {
+	return predicate.Template(sql.FieldNotIn(FieldPublishedAt, vs...))
+}
+
+// PublishedAtGT applies the GT predicate on the "published_at" field.
+func PublishedAtGT(v time.Time) predicate.Template {
+	return predicate.Template(sql.FieldGT(FieldPublishedAt, v))
+}
+
+// PublishedAtGTE applies the GTE predicate on the "published_at" field.
+func PublishedAtGTE(v time.Time) predicate.Template {
+	return predicate.Template(sql.FieldGTE(FieldPublishedAt, v))
+}
+
+// PublishedAtLT applies the LT predicate on the "published_at" field.
+func PublishedAtLT(v time.Time) predicate.Template {
+	return predicate.Template(sql.FieldLT(FieldPublishedAt, v))
+}
+
+// PublishedAtLTE applies the LTE predicate on the "published_at" field.
+func PublishedAtLTE(v time.Time) predicate.Template {
+	return predicate.Template(sql.FieldLTE(FieldPublishedAt, v))
+}
+
+// PublishedAtIsNil applies the IsNil predicate on the "published_at" field.
+func PublishedAtIsNil() predicate.Template {
+	return predicate.Template(sql.FieldIsNull(FieldPublishedAt))
+}
+
+// PublishedAtNotNil applies the NotNil predicate on the "published_at" field.
+func PublishedAtNotNil() predicate.Template {
+	return predicate.Template(sql.FieldNotNull(FieldPublishedAt))
+}
+
+// CreatedAtEQ applies the EQ predicate on the "created_at" field.
+func CreatedAtEQ(v time.Time) predicate.Template {
+	return predicate.Template(sql.FieldEQ(FieldCreatedAt, v))
+}
+
+// CreatedAtNEQ applies the NEQ predicate on the "created_at" field.
+func CreatedAtNEQ(v time.Time) predicate.Template {
+	return predicate.Template(sql.FieldNEQ(FieldCreatedAt, v))
+}
+
+// CreatedAtIn applies the In predicate on the "created_at" field.
+func CreatedAtIn(vs ...time.Time) predicate.Template {
+	return predicate.Template(sql.FieldIn(FieldCreatedAt, vs...))
+}
+
+// CreatedAtNotIn applies the NotIn predicate on the "created_at" field.
+func CreatedAtNotIn(vs ...time.Time) predicate.Template {
+	return predicate.Template(sql.FieldNotIn(FieldCreatedAt, vs...))
+}
+
+// CreatedAtGT applies the GT predicate on the "created_at" field.
+func CreatedAtGT(v time.Time) predicate.Template {
+	return predicate.Template(sql.FieldGT(FieldCreatedAt, v))
+}
+
+// CreatedAtGTE applies the GTE predicate on the "created_at" field.
+func CreatedAtGTE(v time.Time) predicate.Template {
+	return predicate.Template(sql.FieldGTE(FieldCreatedAt, v))
+}
+
+// CreatedAtLT applies the LT predicate on the "created_at" field.
+func CreatedAtLT(v time.Time) predicate.Template {
+	return predicate.Template(sql.FieldLT(FieldCreatedAt, v))
+}
+
+// CreatedAtLTE applies the LTE predicate on the "created_at" field.
+func CreatedAtLTE(v time.Time) predicate.Template {
+	return predicate.Template(sql.FieldLTE(FieldCreatedAt, v))
+}
+
+// UpdatedAtEQ applies the EQ predicate on the "updated_at" field.
+func UpdatedAtEQ(v time.Time) predicate.Template {
+	return predicate.Template(sql.FieldEQ(FieldUpdatedAt, v))
+}
+
+// UpdatedAtNEQ applies the NEQ predicate on the "updated_at" field.
+func UpdatedAtNEQ(v time.Time) predicate.Template {
+	return predicate.Template(sql.FieldNEQ(FieldUpdatedAt, v))
+}
+
+// UpdatedAtIn applies the In predicate on the "updated_at" field.
+func UpdatedAtIn(vs ...time.Time) predicate.Template {
+	return predicate.Template(sql.FieldIn(FieldUpdatedAt, vs...))
+}
+
+// UpdatedAtNotIn applies the NotIn predicate on the "updated_at" field.
+func UpdatedAtNotIn(vs ...time.Time) predicate.Template {
+	return predicate.Template(sql.FieldNotIn(FieldUpdatedAt, vs...))
+}
+
+// UpdatedAtGT applies the GT predicate on the "updated_at" field.
+func UpdatedAtGT(v time.Time) predicate.Template {
+	return predicate.Template(sql.FieldGT(FieldUpdatedAt, v))
+}
+
+// UpdatedAtGTE applies the GTE predicate on the "updated_at" field.
+func UpdatedAtGTE(v time.Time) predicate.Template {
+	return predicate.Template(sql.FieldGTE(FieldUpdatedAt, v))
+}
+
+// UpdatedAtLT applies the LT predicate on the "updated_at" field.
+func UpdatedAtLT(v time.Time) predicate.Template {
+	return predicate.Template(sql.FieldLT(FieldUpdatedAt, v))
+}
+
+// UpdatedAtLTE applies the LTE predicate on the "updated_at" field.
+func UpdatedAtLTE(v time.Time) predicate.Template {
+	return predicate.Template(sql.FieldLTE(FieldUpdatedAt, v))
+}
+
+// SubjectEQ applies the EQ predicate on the "subject" field.
+func SubjectEQ(v string) predicate.Template {
+	return predicate.Template(sql.FieldEQ(FieldSubject, v))
+}
+
+// SubjectNEQ applies the NEQ predicate on the "subject" field.
+func SubjectNEQ(v string) predicate.Template {
+	return predicate.Template(sql.FieldNEQ(FieldSubject, v))
+}
+
+// SubjectIn applies the In predicate on the "subject" field.
+func SubjectIn(vs ...string) predicate.Template {
+	return predicate.Template(sql.FieldIn(FieldSubject, vs...))
+}
+
+// SubjectNotIn applies the NotIn predicate on the "subject" field.
+func SubjectNotIn(vs ...string) predicate.Template {
+	return predicate.Template(sql.FieldNotIn(FieldSubject, vs...))
+}
+
+// SubjectGT applies the GT predicate on the "subject" field.
+func SubjectGT(v string) predicate.Template {
+	return predicate.Template(sql.FieldGT(FieldSubject, v))
+}
+
+// SubjectGTE applies the GTE predicate on the "subject" field.
+func SubjectGTE(v string) predicate.Template {
+	return predicate.Template(sql.FieldGTE(FieldSubject, v))
+}
+
+// SubjectLT applies the LT predicate on the "subject" field.
+func SubjectLT(v string) predicate.Template {
+	return predicate.Template(sql.FieldLT(FieldSubject, v))
+}
+
+// SubjectLTE applies the LTE predicate on the "subject" field.
+func SubjectLTE(v string) predicate.Template {
+	return predicate.Template(sql.FieldLTE(FieldSubject, v))
+}
+
+// SubjectContains applies the Contains predicate on the "subject" field.
+func SubjectContains(v string) predicate.Template {
+	return predicate.Template(sql.FieldContains(FieldSubject, v))
+}
+
+// SubjectHasPrefix applies the HasPrefix predicate on the "subject" field.
+func SubjectHasPrefix(v string) predicate.Template {
+	return predicate.Template(sql.FieldHasPrefix(FieldSubject, v))
+}
+
+// SubjectHasSuffix applies the HasSuffix predicate on the "subject" field.
+func SubjectHasSuffix(v string) predicate.Template {
+	return predicate.Template(sql.FieldHasSuffix(FieldSubject, v))
+}
+
+// SubjectEqualFold applies the EqualFold predicate on the "subject" field.
+func SubjectEqualFold(v string) predicate.Template {
+	return predicate.Template(sql.FieldEqualFold(FieldSubject, v))
+}
+
+// SubjectContainsFold applies the ContainsFold predicate on the "subject" field.
+func SubjectContainsFold(v string) predicate.Template {
+	return predicate.Template(sql.FieldContainsFold(FieldSubject, v))
+}
+
+// FromEQ applies the EQ predicate on the "from" field.
+func FromEQ(v string) predicate.Template {
+	return predicate.Template(sql.FieldEQ(FieldFrom, v))
+}
+
+// FromNEQ applies the NEQ predicate on the "from" field.
+func FromNEQ(v string) predicate.Template {
+	return predicate.Template(sql.FieldNEQ(FieldFrom, v))
+}
+
+// FromIn applies the In predicate on the "from" field.
+func FromIn(vs ...string) predicate.Template {
+	return predicate.Template(sql.FieldIn(FieldFrom, vs...))
+}
+
+// FromNotIn applies the NotIn predicate on the "from" field.
+func FromNotIn(vs ...string) predicate.Template {
+	return predicate.Template(sql.FieldNotIn(FieldFrom, vs...))
+}
+
+// FromGT applies the GT predicate on the "from" field.
+func FromGT(v string) predicate.Template {
+	return predicate.Template(sql.FieldGT(FieldFrom, v))
+}
+
+// FromGTE applies the GTE predicate on the "from" field.
+func FromGTE(v string) predicate.Template {
+	return predicate.Template(sql.FieldGTE(FieldFrom, v))
+}
+
+// FromLT applies the LT predicate on the "from" field.
+func FromLT(v string) predicate.Template {
+	return predicate.Template(sql.FieldLT(FieldFrom, v))
+}
+
+// FromLTE applies the LTE predicate on the "from" field.
+func FromLTE(v string) predicate.Template {
+	return predicate.Template(sql.FieldLTE(FieldFrom, v))
+}
+
+// FromContains applies the Contains predicate on the "from" field.
+func FromContains(v string) predicate.Template {
+	return predicate.Template(sql.FieldContains(FieldFrom, v))
+}
+
+// FromHasPrefix applies the HasPrefix predicate on the "from" field.
+func FromHasPrefix(v string) predicate.Template {
+	return predicate.Template(sql.FieldHasPrefix(FieldFrom, v))
+}
+
+// FromHasSuffix applies the HasSuffix predicate on the "from" field.
+func FromHasSuffix(v string) predicate.Template {
+	return predicate.Template(sql.FieldHasSuffix(FieldFrom, v))
+}
+
+// FromEqualFold applies the EqualFold predicate on the "from" field.
+func FromEqualFold(v string) predicate.Template {
+	return predicate.Template(sql.FieldEqualFold(FieldFrom, v))
+}
+
+// FromContainsFold applies the ContainsFold predicate on the "from" field.
+func FromContainsFold(v string) predicate.Template {
+	return predicate.Template(sql.FieldContainsFold(FieldFrom, v))
+}
+
+// ReplyToIsNil applies the IsNil predicate on the "reply_to" field.
+func ReplyToIsNil() predicate.Template {
+	return predicate.Template(sql.FieldIsNull(FieldReplyTo))
+}
+
+// ReplyToNotNil applies the NotNil predicate on the "reply_to" field.
+func ReplyToNotNil() predicate.Template {
+	return predicate.Template(sql.FieldNotNull(FieldReplyTo))
+}
+
+// HTMLEQ applies the EQ predicate on the "html" field.
+func HTMLEQ(v string) predicate.Template {
+	return predicate.Template(sql.FieldEQ(FieldHTML, v))
+}
+
+// HTMLNEQ applies the NEQ predicate on the "html" field.
+func HTMLNEQ(v string) predicate.Template {
+	return predicate.Template(sql.FieldNEQ(FieldHTML, v))
+}
+
+// HTMLIn applies the In predicate on the "html" field.
+func HTMLIn(vs ...string) predicate.Template {
+	return predicate.Template(sql.FieldIn(FieldHTML, vs...))
+}
+
+// HTMLNotIn applies the NotIn predicate on the "html" field.
+func HTMLNotIn(vs ...string) predicate.Template {
+	return predicate.Template(sql.FieldNotIn(FieldHTML, vs...))
+}
+
+// HTMLGT applies the GT predicate on the "html" field.
+func HTMLGT(v string) predicate.Template {
+	return predicate.Template(sql.FieldGT(FieldHTML, v))
+}
+
+// HTMLGTE applies the GTE predicate on the "html" field.
+func HTMLGTE(v string) predicate.Template {
+	return predicate.Template(sql.FieldGTE(FieldHTML, v))
+}
+
+// HTMLLT applies the LT predicate on the "html" field.
+func HTMLLT(v string) predicate.Template {
+	return predicate.Template(sql.FieldLT(FieldHTML, v))
+}
+
+// HTMLLTE applies the LTE predicate on the "html" field.
+func HTMLLTE(v string) predicate.Template {
+	return predicate.Template(sql.FieldLTE(FieldHTML, v))
+}
+
+// HTMLContains applies the Contains predicate on the "html" field.
+func HTMLContains(v string) predicate.Template {
+	return predicate.Template(sql.FieldContains(FieldHTML, v))
+}
+
+// HTMLHasPrefix applies the HasPrefix predicate on the "html" field.
+func HTMLHasPrefix(v string) predicate.Template {
+	return predicate.Template(sql.FieldHasPrefix(FieldHTML, v))
+}
+
+// HTMLHasSuffix applies the HasSuffix predicate on the "html" field.
+func HTMLHasSuffix(v string) predicate.Template {
+	return predicate.Template(sql.FieldHasSuffix(FieldHTML, v))
+}
+
+// HTMLIsNil applies the IsNil predicate on the "html" field.
+func HTMLIsNil() predicate.Template {
+	return predicate.Template(sql.FieldIsNull(FieldHTML))
+}
+
+// HTMLNotNil applies the NotNil predicate on the "html" field.
+func HTMLNotNil() predicate.Template {
+	return predicate.Template(sql.FieldNotNull(FieldHTML))
+}
+
+// HTMLEqualFold applies the EqualFold predicate on the "html" field.
+func HTMLEqualFold(v string) predicate.Template {
+	return predicate.Template(sql.FieldEqualFold(FieldHTML, v))
+}
+
+// HTMLContainsFold applies the ContainsFold predicate on the "html" field.
+func HTMLContainsFold(v string) predicate.Template {
+	return predicate.Template(sql.FieldContainsFold(FieldHTML, v))
+}
+
+// TextEQ applies the EQ predicate on the "text" field.
+func TextEQ(v string) predicate.Template {
+	return predicate.Template(sql.FieldEQ(FieldText, v))
+}
+
+// TextNEQ applies the NEQ predicate on the "text" field.
+func TextNEQ(v string) predicate.Template {
+	return predicate.Template(sql.FieldNEQ(FieldText, v))
+}
+
+// TextIn applies the In predicate on the "text" field.
+func TextIn(vs ...string) predicate.Template {
+	return predicate.Template(sql.FieldIn(FieldText, vs...))
+}
+
+// TextNotIn applies the NotIn predicate on the "text" field.
+func TextNotIn(vs ...string) predicate.Template {
+	return predicate.Template(sql.FieldNotIn(FieldText, vs...))
+}
+
+// TextGT applies the GT predicate on the "text" field.
+func TextGT(v string) predicate.Template {
+	return predicate.Template(sql.FieldGT(FieldText, v))
+}
+
+// TextGTE applies the GTE predicate on the "text" field.
+func TextGTE(v string) predicate.Template {
+	return predicate.Template(sql.FieldGTE(FieldText, v))
+}
+
+// TextLT applies the LT predicate on the "text" field.
+func TextLT(v string) predicate.Template {
+	return predicate.Template(sql.FieldLT(FieldText, v))
+}
+
+// TextLTE applies the LTE predicate on the "text" field.
+func TextLTE(v string) predicate.Template {
+	return predicate.Template(sql.FieldLTE(FieldText, v))
+}
+
+// TextContains applies the Contains predicate on the "text" field.
+func TextContains(v string) predicate.Template {
+	return predicate.Template(sql.FieldContains(FieldText, v))
+}
+
+// TextHasPrefix applies the HasPrefix predicate on the "text" field.
+func TextHasPrefix(v string) predicate.Template {
+	return predicate.Template(sql.FieldHasPrefix(FieldText, v))
+}
+
+// TextHasSuffix applies the HasSuffix predicate on the "text" field.
+func TextHasSuffix(v string) predicate.Template {
+	return predicate.Template(sql.FieldHasSuffix(FieldText, v))
+}
+
+// TextIsNil applies the IsNil predicate on the "text" field.
+func TextIsNil() predicate.Template {
+	return predicate.Template(sql.FieldIsNull(FieldText))
+}
+
+// TextNotNil applies the NotNil predicate on the "text" field.
+func TextNotNil() predicate.Template {
+	return predicate.Template(sql.FieldNotNull(FieldText))
+}
+
+// TextEqualFold applies the EqualFold predicate on the "text" field.
+func TextEqualFold(v string) predicate.Template {
+	return predicate.Template(sql.FieldEqualFold(FieldText, v))
+}
+
+// TextContainsFold applies the ContainsFold predicate on the "text" field.
+func TextContainsFold(v string) predicate.Template {
+	return predicate.Template(sql.FieldContainsFold(FieldText, v))
+}
+
+// VariablesIsNil applies the IsNil predicate on the "variables" field.
+func VariablesIsNil() predicate.Template {
+	return predicate.Template(sql.FieldIsNull(FieldVariables))
+}
+
+// VariablesNotNil applies the NotNil predicate on the "variables" field.
+func VariablesNotNil() predicate.Template {
+	return predicate.Template(sql.FieldNotNull(FieldVariables))
+}
+
+// UnsubscribeEnabledEQ applies the EQ predicate on the "unsubscribe_enabled" field.
+func UnsubscribeEnabledEQ(v bool) predicate.Template {
+	return predicate.Template(sql.FieldEQ(FieldUnsubscribeEnabled, v))
+}
+
+// UnsubscribeEnabledNEQ applies the NEQ predicate on the "unsubscribe_enabled" field.
+func UnsubscribeEnabledNEQ(v bool) predicate.Template {
+	return predicate.Template(sql.FieldNEQ(FieldUnsubscribeEnabled, v))
+}
+
+// CategoryEQ applies the EQ predicate on the "category" field.
+func CategoryEQ(v string) predicate.Template {
+	return predicate.Template(sql.FieldEQ(FieldCategory, v))
+}
+
+// CategoryNEQ applies the NEQ predicate on the "category" field.
+func CategoryNEQ(v string) predicate.Template {
+	return predicate.Template(sql.FieldNEQ(FieldCategory, v))
+}
+
+// CategoryIn applies the In predicate on the "category" field.
+func CategoryIn(vs ...string) predicate.Template {
+	return predicate.Template(sql.FieldIn(FieldCategory, vs...))
+}
+
+// CategoryNotIn applies the NotIn predicate on the "category" field.
+func CategoryNotIn(vs ...string) predicate.Template {
+	return predicate.Template(sql.FieldNotIn(FieldCategory, vs...))
+}
+
+// CategoryGT applies the GT predicate on the "category" field.
+func CategoryGT(v string) predicate.Template {
+	return predicate.Template(sql.FieldGT(FieldCategory, v))
+}
+
+// CategoryGTE applies the GTE predicate on the "category" field.
+func CategoryGTE(v string) predicate.Template {
+	return predicate.Template(sql.FieldGTE(FieldCategory, v))
+}
+
+// CategoryLT applies the LT predicate on the "category" field.
+func CategoryLT(v string) predicate.Template {
+	return predicate.Template(sql.FieldLT(FieldCategory, v))
+}
+
+// CategoryLTE applies the LTE predicate on the "category" field.
+func CategoryLTE(v string) predicate.Template {
+	return predicate.Template(sql.FieldLTE(FieldCategory, v))
+}
+
+// CategoryContains applies the Contains predicate on the "category" field.
+func CategoryContains(v string) predicate.Template {
+	return predicate.Template(sql.FieldContains(FieldCategory, v))
+}
+
+// CategoryHasPrefix applies the HasPrefix predicate on the "category" field.
+func CategoryHasPrefix(v string) predicate.Template {
+	return predicate.Template(sql.FieldHasPrefix(FieldCategory, v))
+}
+
+// CategoryHasSuffix applies the HasSuffix predicate on the "category" field.
+func CategoryHasSuffix(v string) predicate.Template {
+	return predicate.Template(sql.FieldHasSuffix(FieldCategory, v))
+}
+
+// CategoryIsNil applies the IsNil predicate on the "category" field.
+func CategoryIsNil() predicate.Template {
+	return predicate.Template(sql.FieldIsNull(FieldCategory))
+}
+
+// CategoryNotNil applies the NotNil predicate on the "category" field.
+func CategoryNotNil() predicate.Template {
+	return predicate.Template(sql.FieldNotNull(FieldCategory))
+}
+
+// CategoryEqualFold applies the EqualFold predicate on the "category" field.
+func CategoryEqualFold(v string) predicate.Template {
+	return predicate.Template(sql.FieldEqualFold(FieldCategory, v))
+}
+
+// CategoryContainsFold applies the ContainsFold predicate on the "category" field.
+func CategoryContainsFold(v string) predicate.Template {
+	return predicate.Template(sql.FieldContainsFold(FieldCategory, v))
+}
+
+// HasVersions applies the HasEdge predicate on the "versions" edge.
+func HasVersions() predicate.Template {
+	return predicate.Template(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, VersionsTable, VersionsColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasVersionsWith applies the HasEdge predicate on the "versions" edge with a given conditions (other predicates).
+func HasVersionsWith(preds ...predicate.TemplateVersion) predicate.Template {
+	return predicate.Template(func(s *sql.Selector) {
+		step := newVersionsStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasEdits applies the HasEdge predicate on the "edits" edge.
+func HasEdits() predicate.Template {
+	return predicate.Template(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, EditsTable, EditsColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasEditsWith applies the HasEdge predicate on the "edits" edge with a given conditions (other predicates).
+func HasEditsWith(preds ...predicate.TemplateEdit) predicate.Template {
+	return predicate.Template(func(s *sql.Selector) {
+		step := newEditsStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// And groups predicates with the AND operator between them.
+func And(predicates ...predicate.Template) predicate.Template {
+	return predicate.Template(sql.AndPredicates(predicates...))
+}
+
+// Or groups predicates with the OR operator between them.
+func Or(predicates ...predicate.Template) predicate.Template {
+	return predicate.Template(sql.OrPredicates(predicates...))
+}
+
+// Not applies the not operator on the given predicate.
+func Not(p predicate.Template) predicate.Template {
+	return predicate.Template(sql.NotPredicates(p))
 }

@@ -64,3 +64,43 @@ var (
 
 // OrderOption defines the ordering options for the TLSReportCount queries.
 type OrderOption func(*sql.Selector)
+
+// ByID orders the results by the id field.
+func ByID(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldID, opts...).ToFunc()
+}
+
+// ByDay orders the results by the day field.
+func ByDay(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldDay, opts...).ToFunc()
+}
+
+// ByDomain orders the results by the domain field.
+func ByDomain(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldDomain, opts...).ToFunc()
+}
+
+// ByHost orders the results by the host field.
+func ByHost(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldHost, opts...).ToFunc()
+}
+
+// ByPolicy orders the results by the policy field.
+func ByPolicy(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldPolicy, opts...).ToFunc()
+}
+
+// ByTesting orders the results by the testing field.
+func ByTesting(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldTesting, opts...).ToFunc()
+}
+
+// ByResult orders the results by the result field.
+func ByResult(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldResult, opts...).ToFunc()
+}
+
+// BySessions orders the results by the sessions field.
+func BySessions(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldSessions, opts...).ToFunc()
+}

@@ -3,6 +3,8 @@
 package webhookwork
 
 import (
+	"time"
+
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/predicate"
 )
@@ -12,12 +14,317 @@ func ID(id string) predicate.WebhookWork {
 	return predicate.WebhookWork(sql.FieldEQ(FieldID, id))
 }
 
+// IDEQ applies the EQ predicate on the ID field.
+func IDEQ(id string) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldEQ(FieldID, id))
+}
+
+// IDNEQ applies the NEQ predicate on the ID field.
+func IDNEQ(id string) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldNEQ(FieldID, id))
+}
+
 // IDIn applies the In predicate on the ID field.
 func IDIn(ids ...string) predicate.WebhookWork {
 	return predicate.WebhookWork(sql.FieldIn(FieldID, ids...))
 }
 
+// IDNotIn applies the NotIn predicate on the ID field.
+func IDNotIn(ids ...string) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldNotIn(FieldID, ids...))
+}
+
+// IDGT applies the GT predicate on the ID field.
+func IDGT(id string) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldGT(FieldID, id))
+}
+
+// IDGTE applies the GTE predicate on the ID field.
+func IDGTE(id string) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldGTE(FieldID, id))
+}
+
+// IDLT applies the LT predicate on the ID field.
+func IDLT(id string) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldLT(FieldID, id))
+}
+
+// IDLTE applies the LTE predicate on the ID field.
+func IDLTE(id string) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldLTE(FieldID, id))
+}
+
+// IDEqualFold applies the EqualFold predicate on the ID field.
+func IDEqualFold(id string) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldEqualFold(FieldID, id))
+}
+
+// IDContainsFold applies the ContainsFold predicate on the ID field.
+func IDContainsFold(id string) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldContainsFold(FieldID, id))
+}
+
+// WebhookID applies equality check predicate on the "webhook_id" field. It's identical to WebhookIDEQ.
+func WebhookID(v string) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldEQ(FieldWebhookID, v))
+}
+
+// DueAt applies equality check predicate on the "due_at" field. It's identical to DueAtEQ.
+func DueAt(v time.Time) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldEQ(FieldDueAt, v))
+}
+
+// Fence applies equality check predicate on the "fence" field. It's identical to FenceEQ.
+func Fence(v int64) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldEQ(FieldFence, v))
+}
+
 // Attempts applies equality check predicate on the "attempts" field. It's identical to AttemptsEQ.
 func Attempts(v int) predicate.WebhookWork {
 	return predicate.WebhookWork(sql.FieldEQ(FieldAttempts, v))
+}
+
+// Round applies equality check predicate on the "round" field. It's identical to RoundEQ.
+func Round(v int) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldEQ(FieldRound, v))
+}
+
+// WebhookIDEQ applies the EQ predicate on the "webhook_id" field.
+func WebhookIDEQ(v string) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldEQ(FieldWebhookID, v))
+}
+
+// WebhookIDNEQ applies the NEQ predicate on the "webhook_id" field.
+func WebhookIDNEQ(v string) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldNEQ(FieldWebhookID, v))
+}
+
+// WebhookIDIn applies the In predicate on the "webhook_id" field.
+func WebhookIDIn(vs ...string) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldIn(FieldWebhookID, vs...))
+}
+
+// WebhookIDNotIn applies the NotIn predicate on the "webhook_id" field.
+func WebhookIDNotIn(vs ...string) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldNotIn(FieldWebhookID, vs...))
+}
+
+// WebhookIDGT applies the GT predicate on the "webhook_id" field.
+func WebhookIDGT(v string) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldGT(FieldWebhookID, v))
+}
+
+// WebhookIDGTE applies the GTE predicate on the "webhook_id" field.
+func WebhookIDGTE(v string) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldGTE(FieldWebhookID, v))
+}
+
+// WebhookIDLT applies the LT predicate on the "webhook_id" field.
+func WebhookIDLT(v string) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldLT(FieldWebhookID, v))
+}
+
+// WebhookIDLTE applies the LTE predicate on the "webhook_id" field.
+func WebhookIDLTE(v string) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldLTE(FieldWebhookID, v))
+}
+
+// WebhookIDContains applies the Contains predicate on the "webhook_id" field.
+func WebhookIDContains(v string) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldContains(FieldWebhookID, v))
+}
+
+// WebhookIDHasPrefix applies the HasPrefix predicate on the "webhook_id" field.
+func WebhookIDHasPrefix(v string) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldHasPrefix(FieldWebhookID, v))
+}
+
+// WebhookIDHasSuffix applies the HasSuffix predicate on the "webhook_id" field.
+func WebhookIDHasSuffix(v string) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldHasSuffix(FieldWebhookID, v))
+}
+
+// WebhookIDEqualFold applies the EqualFold predicate on the "webhook_id" field.
+func WebhookIDEqualFold(v string) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldEqualFold(FieldWebhookID, v))
+}
+
+// WebhookIDContainsFold applies the ContainsFold predicate on the "webhook_id" field.
+func WebhookIDContainsFold(v string) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldContainsFold(FieldWebhookID, v))
+}
+
+// DueAtEQ applies the EQ predicate on the "due_at" field.
+func DueAtEQ(v time.Time) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldEQ(FieldDueAt, v))
+}
+
+// DueAtNEQ applies the NEQ predicate on the "due_at" field.
+func DueAtNEQ(v time.Time) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldNEQ(FieldDueAt, v))
+}
+
+// DueAtIn applies the In predicate on the "due_at" field.
+func DueAtIn(vs ...time.Time) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldIn(FieldDueAt, vs...))
+}
+
+// DueAtNotIn applies the NotIn predicate on the "due_at" field.
+func DueAtNotIn(vs ...time.Time) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldNotIn(FieldDueAt, vs...))
+}
+
+// DueAtGT applies the GT predicate on the "due_at" field.
+func DueAtGT(v time.Time) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldGT(FieldDueAt, v))
+}
+
+// DueAtGTE applies the GTE predicate on the "due_at" field.
+func DueAtGTE(v time.Time) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldGTE(FieldDueAt, v))
+}
+
+// DueAtLT applies the LT predicate on the "due_at" field.
+func DueAtLT(v time.Time) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldLT(FieldDueAt, v))
+}
+
+// DueAtLTE applies the LTE predicate on the "due_at" field.
+func DueAtLTE(v time.Time) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldLTE(FieldDueAt, v))
+}
+
+// FenceEQ applies the EQ predicate on the "fence" field.
+func FenceEQ(v int64) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldEQ(FieldFence, v))
+}
+
+// FenceNEQ applies the NEQ predicate on the "fence" field.
+func FenceNEQ(v int64) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldNEQ(FieldFence, v))
+}
+
+// FenceIn applies the In predicate on the "fence" field.
+func FenceIn(vs ...int64) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldIn(FieldFence, vs...))
+}
+
+// FenceNotIn applies the NotIn predicate on the "fence" field.
+func FenceNotIn(vs ...int64) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldNotIn(FieldFence, vs...))
+}
+
+// FenceGT applies the GT predicate on the "fence" field.
+func FenceGT(v int64) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldGT(FieldFence, v))
+}
+
+// FenceGTE applies the GTE predicate on the "fence" field.
+func FenceGTE(v int64) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldGTE(FieldFence, v))
+}
+
+// FenceLT applies the LT predicate on the "fence" field.
+func FenceLT(v int64) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldLT(FieldFence, v))
+}
+
+// FenceLTE applies the LTE predicate on the "fence" field.
+func FenceLTE(v int64) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldLTE(FieldFence, v))
+}
+
+// AttemptsEQ applies the EQ predicate on the "attempts" field.
+func AttemptsEQ(v int) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldEQ(FieldAttempts, v))
+}
+
+// AttemptsNEQ applies the NEQ predicate on the "attempts" field.
+func AttemptsNEQ(v int) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldNEQ(FieldAttempts, v))
+}
+
+// AttemptsIn applies the In predicate on the "attempts" field.
+func AttemptsIn(vs ...int) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldIn(FieldAttempts, vs...))
+}
+
+// AttemptsNotIn applies the NotIn predicate on the "attempts" field.
+func AttemptsNotIn(vs ...int) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldNotIn(FieldAttempts, vs...))
+}
+
+// AttemptsGT applies the GT predicate on the "attempts" field.
+func AttemptsGT(v int) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldGT(FieldAttempts, v))
+}
+
+// AttemptsGTE applies the GTE predicate on the "attempts" field.
+func AttemptsGTE(v int) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldGTE(FieldAttempts, v))
+}
+
+// AttemptsLT applies the LT predicate on the "attempts" field.
+func AttemptsLT(v int) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldLT(FieldAttempts, v))
+}
+
+// AttemptsLTE applies the LTE predicate on the "attempts" field.
+func AttemptsLTE(v int) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldLTE(FieldAttempts, v))
+}
+
+// RoundEQ applies the EQ predicate on the "round" field.
+func RoundEQ(v int) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldEQ(FieldRound, v))
+}
+
+// RoundNEQ applies the NEQ predicate on the "round" field.
+func RoundNEQ(v int) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldNEQ(FieldRound, v))
+}
+
+// RoundIn applies the In predicate on the "round" field.
+func RoundIn(vs ...int) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldIn(FieldRound, vs...))
+}
+
+// RoundNotIn applies the NotIn predicate on the "round" field.
+func RoundNotIn(vs ...int) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldNotIn(FieldRound, vs...))
+}
+
+// RoundGT applies the GT predicate on the "round" field.
+func RoundGT(v int) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldGT(FieldRound, v))
+}
+
+// RoundGTE applies the GTE predicate on the "round" field.
+func RoundGTE(v int) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldGTE(FieldRound, v))
+}
+
+// RoundLT applies the LT predicate on the "round" field.
+func RoundLT(v int) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldLT(FieldRound, v))
+}
+
+// RoundLTE applies the LTE predicate on the "round" field.
+func RoundLTE(v int) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.FieldLTE(FieldRound, v))
+}
+
+// And groups predicates with the AND operator between them.
+func And(predicates ...predicate.WebhookWork) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.AndPredicates(predicates...))
+}
+
+// Or groups predicates with the OR operator between them.
+func Or(predicates ...predicate.WebhookWork) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.OrPredicates(predicates...))
+}
+
+// Not applies the not operator on the given predicate.
+func Not(p predicate.WebhookWork) predicate.WebhookWork {
+	return predicate.WebhookWork(sql.NotPredicates(p))
 }

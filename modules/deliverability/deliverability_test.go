@@ -334,6 +334,32 @@ func TestLimitAndRetention(t *testing.T) {
 	}
 }
 
+// A receiver that reaches its own limit does not keep others from reporting.
+func TestLimitOfOneReceiver(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	address, day := w.addresses.Address(w.domain.ID), w.ago(t, 1)
+	send := func(receiver, id string) error {
+		return w.send(t, delivery{address, receiver, gzipped(t, reportOf("example.com", id, day,
+			sent{"192.0.2.25", 1, "none", "pass", "pass", "pass"}))})
+	}
+	dbtest.Exec(t, w.db, `INSERT INTO dmarc_reports (domain_id, digest, organization, receiver, report_id, policy, begins_at, ends_at, messages)
+		SELECT $1, decode(md5(n::text), 'hex'), 'o', 'receiver.example', 'i', 'none', now(), now(), 0 FROM generate_series(2, $2) n`,
+		w.domain.ID, maxReceiverPerDay)
+	check(t, send("receiver.example", "last"))
+	wantReply(t, "one report of a receiver too many", send("receiver.example", "more"), replyRefused)
+	check(t, send("second.example", "more"))
+	dbtest.Exec(t, w.db, `UPDATE dmarc_reports SET created_at = now() - interval '2 days'`)
+	dbtest.Exec(t, w.db, `INSERT INTO dmarc_counts (domain_id, day, receiver, source, disposition, dkim, spf, signed, permitted)
+		SELECT $1, '2026-01-01', 'receiver.example', n::text, 'none', true, true, true, true FROM generate_series(2, $2) n`,
+		w.domain.ID, maxReceiverCounts)
+	wantReply(t, "one row of a receiver too many", send("receiver.example", "rows"), replyRefused)
+	check(t, send("second.example", "rows"))
+	if w.refusals(t) != "[{limit 2}]" {
+		t.Errorf("the refusals are %s, want two because of a limit", w.refusals(t))
+	}
+}
+
 func TestAuthorizationRecord(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -14,10 +14,13 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// The limits of one domain. A genuine one gets some dozens of reports a day.
+// The limits of one domain, and of one receiver that reports about it. A genuine receiver sends a report a day, or one
+// an hour. The limits of a receiver keep a stranger with a domain from using up those of the domain.
 const (
-	maxReportsPerDay = 1_000
-	maxCounts        = 300_000
+	maxReportsPerDay  = 1_000
+	maxReceiverPerDay = 100
+	maxCounts         = 300_000
+	maxReceiverCounts = 100_000
 )
 
 // KeptDays is how long reports and counts are kept.
@@ -55,9 +58,12 @@ INSERT INTO dmarc_refusals (domain_id, day, reason, messages)
 VALUES ($1, to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD'), $2, 1)
 ON CONFLICT (domain_id, day, reason) DO UPDATE SET messages = dmarc_refusals.messages + 1`
 
+	// fullSQL runs after the report was inserted, and before its rows are.
 	fullSQL = `
-SELECT (SELECT count(*) FROM dmarc_reports WHERE domain_id = $1 AND created_at > now() - interval '1 day') >= $2
-    OR (SELECT count(*) FROM dmarc_counts WHERE domain_id = $1) + $3 > $4`
+SELECT r.all > $4 OR r.own > $5 OR c.all + $3 > $6 OR c.own + $3 > $7
+  FROM (SELECT count(*) AS all, count(*) FILTER (WHERE receiver = $2) AS own FROM dmarc_reports
+         WHERE domain_id = $1 AND created_at > now() - interval '1 day') r,
+       (SELECT count(*) AS all, count(*) FILTER (WHERE receiver = $2) AS own FROM dmarc_counts WHERE domain_id = $1) c`
 )
 
 // store stores a report, and reports whether it was new.
@@ -73,7 +79,8 @@ func (s *Service) store(ctx context.Context, domainID, receiver string, r dmarcr
 		if stored = n == 1; err != nil || !stored {
 			return err
 		}
-		full, err := db.One(ctx, tx, db.Value[bool], fullSQL, domainID, maxReportsPerDay+1, len(r.Rows), maxCounts)
+		full, err := db.One(ctx, tx, db.Value[bool], fullSQL, domainID, receiver, len(r.Rows), maxReportsPerDay,
+			maxReceiverPerDay, maxCounts, maxReceiverCounts)
 		switch {
 		case err != nil:
 			return err

@@ -29,7 +29,7 @@ type deliverabilityRecord struct {
 	Grade        string                  `json:"grade" enum:"good,fair,poor,unknown" doc:"The worst state among the requirements: poor if one is broken, fair if one is close, unknown without enough reports."`
 	Reasons      []string                `json:"reasons" nullable:"false" doc:"Codes of the requirements that are broken or close."`
 	Requirements []requirementRecord     `json:"requirements" nullable:"false" doc:"Published requirements of mailbox providers."`
-	Totals       resultShare             `json:"totals" doc:"All messages in DMARC reports."`
+	Totals       ResultShare             `json:"totals" doc:"All messages in DMARC reports."`
 	Receivers    []receiverShare         `json:"receivers" nullable:"false" doc:"Messages by receiver, the largest 100."`
 	Sources      []sourceShare           `json:"sources" nullable:"false" doc:"Messages by sending server, the largest 100."`
 	Advice       policyAdvice            `json:"advice" doc:"Whether a stricter DMARC policy is safe."`
@@ -46,7 +46,8 @@ type requirementRecord struct {
 	Fix       *string  `json:"fix" doc:"What to do, in one sentence; null if nothing is needed."`
 }
 
-type resultShare struct {
+// ResultShare counts messages by their results. It is exported, because the OpenAPI document omits other embedded structs.
+type ResultShare struct {
 	Messages    int64 `json:"messages" doc:"Number of messages."`
 	DMARC       int64 `json:"dmarc" doc:"Messages that pass DMARC."`
 	DKIM        int64 `json:"dkim" doc:"Messages with an aligned DKIM signature that passes."`
@@ -57,7 +58,7 @@ type resultShare struct {
 
 type receiverShare struct {
 	Receiver string `json:"receiver" doc:"Domain that sent the reports. The report messages pass DMARC for it." example:"google.com"`
-	resultShare
+	ResultShare
 }
 
 type sourceShare struct {
@@ -66,7 +67,7 @@ type sourceShare struct {
 	Service *string `json:"service" doc:"Known service that the reverse name belongs to; null if unknown."`
 	Ours    bool    `json:"ours" doc:"Whether the SPF record of this installation contains the address."`
 	AtRisk  int64   `json:"at_risk" doc:"Messages that fail DMARC although they look wanted: they come from this installation, or pass SPF or DKIM for another domain."`
-	resultShare
+	ResultShare
 }
 
 type policyAdvice struct {
@@ -132,7 +133,7 @@ func DeliverabilityRoutes(service DeliverabilityService) api.Routes {
 
 func newDeliverabilityAnswer(s deliverability.Summary) deliverabilityAnswer {
 	out := deliverabilityRecord{DomainID: s.DomainID, Domain: s.Domain, Since: s.Since, Until: s.Until,
-		Grade: s.Grade.Grade, Reasons: wire.List(s.Grade.Reasons), Totals: resultShare(s.Totals),
+		Grade: s.Grade.Grade, Reasons: wire.List(s.Grade.Reasons), Totals: ResultShare(s.Totals),
 		Requirements: []requirementRecord{}, Receivers: []receiverShare{}, Sources: []sourceShare{},
 		Placement: []placementRecord{}, Reporting: toReporting(s.Reporting),
 		Advice: policyAdvice{Verdict: string(s.Advice.Verdict), Policy: wire.OrNull(s.Advice.Policy), Days: s.Advice.Days,
@@ -143,11 +144,11 @@ func newDeliverabilityAnswer(s deliverability.Summary) deliverabilityAnswer {
 			Since: r.Since, State: string(r.State), Found: r.Found, Fix: wire.OrNull(r.Fix)})
 	}
 	for _, r := range s.Receivers {
-		out.Receivers = append(out.Receivers, receiverShare{r.Receiver, resultShare(r.Share)})
+		out.Receivers = append(out.Receivers, receiverShare{r.Receiver, ResultShare(r.Share)})
 	}
 	for _, r := range s.Sources {
 		out.Sources = append(out.Sources, sourceShare{r.Address, wire.OrNull(r.Name), wire.OrNull(r.Service), r.Ours,
-			r.AtRisk, resultShare(r.Share)})
+			r.AtRisk, ResultShare(r.Share)})
 	}
 	for _, p := range s.Placement {
 		out.Placement = append(out.Placement, placementRecord{p.RecipientDomain, toPlacementCounts(p.This),

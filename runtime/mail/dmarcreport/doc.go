@@ -2,7 +2,7 @@
 // same elements under another namespace).
 //
 // Reports come from strangers. The cost of one is bounded before it is parsed: the size of the file, the size after
-// decompression, the number of records and of distinct rows, the depth of the XML and the length of each text. A
+// decompression, the number of records and of distinct rows, the depth of the XML and the length of each token. A
 // document type declaration is refused, so no entity can be declared. A report is accepted completely or not at all,
 // and each refusal has a Reason from a fixed list.
 //

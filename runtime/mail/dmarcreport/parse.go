@@ -32,7 +32,7 @@ func Parse(file []byte) (Report, error) {
 		return Report{}, err
 	}
 	defer from.Close()
-	text := &boundedReader{from: from, left: MaxXML}
+	text := &boundedReader{from: from, left: MaxXML, token: maxToken}
 	head := make([]byte, 512)
 	n, err := io.ReadFull(text, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -43,7 +43,7 @@ func Parse(file []byte) (Report, error) {
 		return Report{}, refuse(BadArchive, errors.New("nested archive"))
 	}
 	p := &parser{rows: map[Key]int64{}}
-	if err := p.parse(io.MultiReader(bytes.NewReader(head), text)); err != nil {
+	if err := p.parse(io.MultiReader(bytes.NewReader(head), text), text); err != nil {
 		return Report{}, wrapError(err)
 	}
 	return p.finish()
@@ -58,8 +58,8 @@ func wrapError(err error) error {
 	return refuse(Malformed, err)
 }
 
-// MemoryToParse is an upper limit of the bytes that parsing one file takes.
-const MemoryToParse = 5 * MaxXML
+// MemoryToParse is an upper limit of the bytes that parsing one file takes: for its rows, and for its largest token.
+const MemoryToParse = 32 << 20
 
 // parser builds a report from the elements of its XML.
 type parser struct {
@@ -82,7 +82,8 @@ type record struct {
 	dispositionFound bool
 }
 
-func (p *parser) parse(text io.Reader) error {
+// parse parses the XML in text, which reads from source.
+func (p *parser) parse(text io.Reader, source *boundedReader) error {
 	d := xml.NewDecoder(text)
 	d.CharsetReader = readCharset
 	for {
@@ -93,6 +94,7 @@ func (p *parser) parse(text io.Reader) error {
 		if err != nil {
 			return err
 		}
+		source.token = maxToken
 		if err := p.take(token); err != nil {
 			return err
 		}

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 )
@@ -96,6 +98,35 @@ func TestSumsMatchIndependentProgram(t *testing.T) {
 	}
 }
 
+// The stored reports and sums are those that the independent program writes.
+func TestSumsAreThoseOfIndependentProgram(t *testing.T) {
+	t.Parallel()
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("python3 is not installed; the sums are compared with those it wrote before")
+	}
+	program, err := filepath.Abs("testdata/make.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(t.Context(), python, program)
+	command.Dir = t.TempDir()
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("make.py: %v\n%s", err, output)
+	}
+	written, err := filepath.Glob(filepath.Join(command.Dir, "*"))
+	if err != nil || len(written) != 7 {
+		t.Fatalf("make.py wrote %q (%v), want six reports and their sums", written, err)
+	}
+	for _, name := range written {
+		got, err := os.ReadFile(name)
+		want, storedErr := os.ReadFile(filepath.Join("testdata", filepath.Base(name)))
+		if err != nil || storedErr != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s differs from what make.py writes (%v, %v)", filepath.Base(name), err, storedErr)
+		}
+	}
+}
+
 const (
 	opening = `<feedback><report_metadata><org_name>Example</org_name><report_id>1</report_id><date_range><begin>1795651200</begin>` +
 		`<end>1795737600</end></date_range></report_metadata><policy_published><domain>example.com</domain><p>none</p></policy_published>`
@@ -164,31 +195,88 @@ func TestRefusesHostileReports(t *testing.T) {
 	}
 }
 
-// A bomb of a quarter of a gigabyte costs no more memory than the limit allows. The compressed stream is written without
-// holding its contents.
-func TestBombCostsBoundedMemory(t *testing.T) { //nolint:paralleltest // measures the memory of the process
-	var file bytes.Buffer
-	w := gzip.NewWriter(&file)
-	fill := io.MultiReader(strings.NewReader(opening+"<x>"), io.LimitReader(endless('a'), 1<<28))
-	if _, err := io.Copy(w, fill); err != nil {
-		t.Fatal(err)
+// hostileFiles returns files that would take up much memory without the limits. They are compressed without holding
+// their contents.
+func hostileFiles(t *testing.T) map[string]struct {
+	file []byte
+	want Reason
+} {
+	t.Helper()
+	compress := func(parts ...io.Reader) []byte {
+		var file bytes.Buffer
+		w := gzip.NewWriter(&file)
+		if _, err := io.Copy(w, io.MultiReader(parts...)); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if file.Len() > MaxFile {
+			t.Fatalf("the file has %d bytes, more than a report file may have", file.Len())
+		}
+		return file.Bytes()
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
+	text := func(s string) io.Reader { return strings.NewReader(s) }
+	long := func() io.Reader { return io.LimitReader(endless('a'), MaxXML-4096) }
+	entities := `<!DOCTYPE f [<!ENTITY a0 "aaaaaaaaaa">`
+	for i := range 20 {
+		entities += fmt.Sprintf(`<!ENTITY a%d "%s">`, i+1, strings.Repeat(fmt.Sprintf("&a%d;", i), 10))
 	}
-	if file.Len() > MaxFile {
-		t.Fatalf("the bomb has %d bytes, more than a report file may have", file.Len())
+	return map[string]struct {
+		file []byte
+		want Reason
+	}{
+		"a bomb of 64 MB": {compress(text(opening+"<x>"), io.LimitReader(endless('a'), 64<<20)), TooLarge},
+		"a million records": {compress(text(opening), &repeated{text: recordOf("::1", "1"), left: 1_000_000},
+			text(closing)), TooMany},
+		"many rows":        {compress(text(opening), &repeated{left: 500_000}, text(closing)), TooMany},
+		"entity expansion": {compress(text(entities + "]>" + strings.Replace(opening, "Example", "&a20;", 1) + closing)), Doctype},
+		"a long text":      {compress(text(opening+"<x>"), long(), text("</x></y>")), TooLarge},
+		"a long attribute": {compress(text(opening+`<x y="`), long(), text(`"></y>`)), TooLarge},
+		"a long comment":   {compress(text(opening+"<!--"), long(), text("--></y>")), TooLarge},
+		"a long name":      {compress(text(opening+"<"), long(), text("></y>")), TooLarge},
+		"many elements":    {compress(text(opening), &repeated{text: "<a/>", left: MaxXML / 5}, text("</y>")), Malformed},
+		"deep nesting":     {compress(&repeated{text: "<feedback>", left: MaxXML / 11}), Malformed},
 	}
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	_, err := Parse(file.Bytes())
-	runtime.ReadMemStats(&after)
-	if ReasonOf(err) != TooLarge {
-		t.Errorf("the error is %v, want %s", err, TooLarge)
+}
+
+// The memory that the process holds does not grow by more than the limit.
+func TestHostileReportsCostBoundedMemory(t *testing.T) { //nolint:paralleltest // measures the memory of the process
+	for name, c := range hostileFiles(t) {
+		debug.FreeOSMemory()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Parse(c.file)
+		runtime.ReadMemStats(&after)
+		if ReasonOf(err) != c.want || err == nil {
+			t.Errorf("%s: the error is %v, want %s", name, err, c.want)
+		}
+		if used := int64(after.HeapSys-after.HeapReleased) - int64(before.HeapSys-before.HeapReleased); used > MemoryToParse {
+			t.Errorf("%s: the heap grew by %d MB, want at most %d", name, used>>20, MemoryToParse>>20)
+		}
 	}
-	if used := after.TotalAlloc - before.TotalAlloc; used > MemoryToParse {
-		t.Errorf("parsing allocated %d bytes, want at most %d", used, MemoryToParse)
+}
+
+// repeated reads a text, or if it is empty, records with distinct sources, a number of times.
+type repeated struct {
+	text string
+	left int
+	rest string
+}
+
+func (r *repeated) Read(p []byte) (int, error) {
+	if r.rest == "" {
+		if r.left == 0 {
+			return 0, io.EOF
+		}
+		if r.rest = r.text; r.rest == "" {
+			r.rest = recordOf(fmt.Sprintf("10.%d.%d.%d", r.left>>16, r.left>>8&255, r.left&255), "1")
+		}
+		r.left--
 	}
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
 }
 
 type endless byte

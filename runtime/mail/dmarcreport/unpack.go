@@ -12,6 +12,9 @@ import (
 const (
 	MaxFile = 2 << 20  // bytes of the file as attached
 	MaxXML  = 20 << 20 // bytes after decompression
+
+	// maxToken is the number of bytes of a tag, a text or a comment. The decoder holds each of them several times.
+	maxToken = 1 << 20
 )
 
 var (
@@ -73,14 +76,15 @@ func unzip(file []byte) (io.ReadCloser, error) {
 	return r, nil
 }
 
-// boundedReader fails with TooLarge after its limit, unlike io.LimitedReader, which would hide a truncation.
+// boundedReader fails with TooLarge after its limits, unlike io.LimitedReader, which would hide a truncation.
 type boundedReader struct {
-	from io.Reader
-	left int64
+	from  io.Reader
+	left  int64
+	token int64 // bytes that the current XML token may still have
 }
 
 func (r *boundedReader) Read(p []byte) (int, error) {
-	if r.left <= 0 {
+	if r.left <= 0 || r.token <= 0 {
 		return 0, refuse(TooLarge, nil)
 	}
 	if int64(len(p)) > r.left {
@@ -88,6 +92,7 @@ func (r *boundedReader) Read(p []byte) (int, error) {
 	}
 	n, err := r.from.Read(p)
 	r.left -= int64(n)
+	r.token -= int64(n)
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = refuse(BadArchive, err)
 	}
