@@ -10,7 +10,6 @@ import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/account"
-	"github.com/postrider/postrider/ent/plan"
 )
 
 // Account is the model entity for the Account schema.
@@ -71,35 +70,6 @@ type AccountEdges struct {
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
 	loadedTypes [3]bool
-}
-
-// MembershipsOrErr returns the Memberships value or an error if the edge
-// was not loaded in eager-loading.
-func (e AccountEdges) MembershipsOrErr() ([]*Membership, error) {
-	if e.loadedTypes[0] {
-		return e.Memberships, nil
-	}
-	return nil, &NotLoadedError{edge: "memberships"}
-}
-
-// APIKeysOrErr returns the APIKeys value or an error if the edge
-// was not loaded in eager-loading.
-func (e AccountEdges) APIKeysOrErr() ([]*APIKey, error) {
-	if e.loadedTypes[1] {
-		return e.APIKeys, nil
-	}
-	return nil, &NotLoadedError{edge: "api_keys"}
-}
-
-// PlanOrErr returns the Plan value or an error if the edge
-// was not loaded in eager-loading, or loaded but was not found.
-func (e AccountEdges) PlanOrErr() (*Plan, error) {
-	if e.Plan != nil {
-		return e.Plan, nil
-	} else if e.loadedTypes[2] {
-		return nil, &NotFoundError{label: plan.Label}
-	}
-	return nil, &NotLoadedError{edge: "plan"}
 }
 
 // scanValues returns the types for scanning values from sql.Rows.
@@ -269,16 +239,6 @@ func (_m *Account) QueryMemberships() *MembershipQuery {
 	return NewAccountClient(_m.config).QueryMemberships(_m)
 }
 
-// QueryAPIKeys queries the "api_keys" edge of the Account entity.
-func (_m *Account) QueryAPIKeys() *APIKeyQuery {
-	return NewAccountClient(_m.config).QueryAPIKeys(_m)
-}
-
-// QueryPlan queries the "plan" edge of the Account entity.
-func (_m *Account) QueryPlan() *PlanQuery {
-	return NewAccountClient(_m.config).QueryPlan(_m)
-}
-
 // Update returns a builder for updating this Account.
 // Note that you need to call Account.Unwrap() before calling this method if this Account
 // was returned from a transaction, and the transaction was committed or rolled back.
@@ -302,73 +262,7 @@ func (_m *Account) String() string {
 	var builder strings.Builder
 	builder.WriteString("Account(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("name=")
-	builder.WriteString(_m.Name)
-	builder.WriteString(", ")
-	builder.WriteString("email=")
-	builder.WriteString(_m.Email)
-	builder.WriteString(", ")
-	builder.WriteString("plan_id=")
-	builder.WriteString(_m.PlanID)
-	builder.WriteString(", ")
-	builder.WriteString("production_unlocked=")
-	builder.WriteString(fmt.Sprintf("%v", _m.ProductionUnlocked))
-	builder.WriteString(", ")
-	if v := _m.PaymentMethodAt; v != nil {
-		builder.WriteString("payment_method_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("body_retention_days=")
-	builder.WriteString(fmt.Sprintf("%v", _m.BodyRetentionDays))
-	builder.WriteString(", ")
-	builder.WriteString("record_retention_days=")
-	builder.WriteString(fmt.Sprintf("%v", _m.RecordRetentionDays))
-	builder.WriteString(", ")
-	builder.WriteString("unmetered=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Unmetered))
-	builder.WriteString(", ")
-	if v := _m.SuspendedAt; v != nil {
-		builder.WriteString("suspended_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("system=")
-	builder.WriteString(fmt.Sprintf("%v", _m.System))
-	builder.WriteString(", ")
-	builder.WriteString("require_second_factor=")
-	builder.WriteString(fmt.Sprintf("%v", _m.RequireSecondFactor))
-	builder.WriteString(", ")
-	if v := _m.MonthlyLimit; v != nil {
-		builder.WriteString("monthly_limit=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	if v := _m.StoredBytes; v != nil {
-		builder.WriteString("stored_bytes=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	if v := _m.DailyBytes; v != nil {
-		builder.WriteString("daily_bytes=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	if v := _m.PaymentDueAt; v != nil {
-		builder.WriteString("payment_due_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	if v := _m.ChangedAt; v != nil {
-		builder.WriteString("changed_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("created_at=")
-	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
-	builder.WriteString(", ")
-	builder.WriteString("updated_at=")
-	builder.WriteString(_m.UpdatedAt.Format(time.ANSIC))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -249,13 +249,6 @@ func (_m *Attempt) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this Attempt.
-// Note that you need to call Attempt.Unwrap() before calling this method if this Attempt
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *Attempt) Update() *AttemptUpdateOne {
-	return NewAttemptClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the Attempt entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *Attempt) Unwrap() *Attempt {
@@ -272,83 +265,7 @@ func (_m *Attempt) String() string {
 	var builder strings.Builder
 	builder.WriteString("Attempt(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("recipient_id=")
-	builder.WriteString(fmt.Sprintf("%v", _m.RecipientID))
-	builder.WriteString(", ")
-	builder.WriteString("email_id=")
-	builder.WriteString(_m.EmailID)
-	builder.WriteString(", ")
-	builder.WriteString("account_id=")
-	builder.WriteString(_m.AccountID)
-	builder.WriteString(", ")
-	builder.WriteString("number=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Number))
-	builder.WriteString(", ")
-	builder.WriteString("fence=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Fence))
-	builder.WriteString(", ")
-	builder.WriteString("started_at=")
-	builder.WriteString(_m.StartedAt.Format(time.ANSIC))
-	builder.WriteString(", ")
-	if v := _m.FinishedAt; v != nil {
-		builder.WriteString("finished_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	if v := _m.Outcome; v != nil {
-		builder.WriteString("outcome=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("phase=")
-	builder.WriteString(_m.Phase)
-	builder.WriteString(", ")
-	if v := _m.Code; v != nil {
-		builder.WriteString("code=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	if v := _m.EnhancedCode; v != nil {
-		builder.WriteString("enhanced_code=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	builder.WriteString("reply=")
-	builder.WriteString(_m.Reply)
-	builder.WriteString(", ")
-	builder.WriteString("remote_host=")
-	builder.WriteString(_m.RemoteHost)
-	builder.WriteString(", ")
-	builder.WriteString("remote_addr=")
-	builder.WriteString(_m.RemoteAddr)
-	builder.WriteString(", ")
-	builder.WriteString("tls=")
-	builder.WriteString(_m.TLS)
-	builder.WriteString(", ")
-	builder.WriteString("tls_policy=")
-	builder.WriteString(_m.TLSPolicy)
-	builder.WriteString(", ")
-	builder.WriteString("local_addr=")
-	builder.WriteString(_m.LocalAddr)
-	builder.WriteString(", ")
-	builder.WriteString("way=")
-	builder.WriteString(_m.Way)
-	builder.WriteString(", ")
-	builder.WriteString("class=")
-	builder.WriteString(_m.Class)
-	builder.WriteString(", ")
-	if v := _m.Node; v != nil {
-		builder.WriteString("node=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("ahead=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Ahead))
-	builder.WriteString(", ")
-	if v := _m.InDoubtAt; v != nil {
-		builder.WriteString("in_doubt_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
+
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -41,12 +40,6 @@ func (_q *AuditEntryQuery) Limit(limit int) *AuditEntryQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *AuditEntryQuery) Offset(offset int) *AuditEntryQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
 // Unique configures the query builder to filter duplicate records on query.
 // By default, unique is set to true, and can be disabled using this method.
 func (_q *AuditEntryQuery) Unique(unique bool) *AuditEntryQuery {
@@ -73,38 +66,6 @@ func (_q *AuditEntryQuery) First(ctx context.Context) (*AuditEntry, error) {
 	return nodes[0], nil
 }
 
-// FirstX is like First, but panics if an error occurs.
-func (_q *AuditEntryQuery) FirstX(ctx context.Context) *AuditEntry {
-	node, err := _q.First(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return node
-}
-
-// FirstID returns the first AuditEntry ID from the query.
-// Returns a *NotFoundError when no AuditEntry ID was found.
-func (_q *AuditEntryQuery) FirstID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(1).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryFirstID)); err != nil {
-		return
-	}
-	if len(ids) == 0 {
-		err = &NotFoundError{auditentry.Label}
-		return
-	}
-	return ids[0], nil
-}
-
-// FirstIDX is like FirstID, but panics if an error occurs.
-func (_q *AuditEntryQuery) FirstIDX(ctx context.Context) string {
-	id, err := _q.FirstID(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return id
-}
-
 // Only returns a single AuditEntry entity found by the query, ensuring it only returns one.
 // Returns a *NotSingularError when more than one AuditEntry entity is found.
 // Returns a *NotFoundError when no AuditEntry entities are found.
@@ -121,43 +82,6 @@ func (_q *AuditEntryQuery) Only(ctx context.Context) (*AuditEntry, error) {
 	default:
 		return nil, &NotSingularError{auditentry.Label}
 	}
-}
-
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *AuditEntryQuery) OnlyX(ctx context.Context) *AuditEntry {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only AuditEntry ID in the query.
-// Returns a *NotSingularError when more than one AuditEntry ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *AuditEntryQuery) OnlyID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{auditentry.Label}
-	default:
-		err = &NotSingularError{auditentry.Label}
-	}
-	return
-}
-
-// OnlyIDX is like OnlyID, but panics if an error occurs.
-func (_q *AuditEntryQuery) OnlyIDX(ctx context.Context) string {
-	id, err := _q.OnlyID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
 }
 
 // All executes the query and returns a list of AuditEntries.
@@ -191,15 +115,6 @@ func (_q *AuditEntryQuery) IDs(ctx context.Context) (ids []string, err error) {
 	return ids, nil
 }
 
-// IDsX is like IDs, but panics if an error occurs.
-func (_q *AuditEntryQuery) IDsX(ctx context.Context) []string {
-	ids, err := _q.IDs(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return ids
-}
-
 // Count returns the count of the given query.
 func (_q *AuditEntryQuery) Count(ctx context.Context) (int, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryCount)
@@ -216,70 +131,6 @@ func (_q *AuditEntryQuery) CountX(ctx context.Context) int {
 		panic(err)
 	}
 	return count
-}
-
-// Exist returns true if the query has elements in the graph.
-func (_q *AuditEntryQuery) Exist(ctx context.Context) (bool, error) {
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
-	switch _, err := _q.FirstID(ctx); {
-	case IsNotFound(err):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("ent: check existence: %w", err)
-	default:
-		return true, nil
-	}
-}
-
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *AuditEntryQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
-}
-
-// Clone returns a duplicate of the AuditEntryQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *AuditEntryQuery) Clone() *AuditEntryQuery {
-	if _q == nil {
-		return nil
-	}
-	return &AuditEntryQuery{
-		config:     _q.config,
-		ctx:        _q.ctx.Clone(),
-		order:      append([]auditentry.OrderOption{}, _q.order...),
-		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.AuditEntry{}, _q.predicates...),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
-// GroupBy is used to group vertices by one or more fields/columns.
-// It is often used with aggregate functions, like: count, max, mean, min, sum.
-//
-// Example:
-//
-//	var v []struct {
-//		AccountID string `json:"account_id,omitempty"`
-//		Count int `json:"count,omitempty"`
-//	}
-//
-//	client.AuditEntry.Query().
-//		GroupBy(auditentry.FieldAccountID).
-//		Aggregate(ent.Count()).
-//		Scan(ctx, &v)
-func (_q *AuditEntryQuery) GroupBy(field string, fields ...string) *AuditEntryGroupBy {
-	_q.ctx.Fields = append([]string{field}, fields...)
-	grbuild := &AuditEntryGroupBy{build: _q}
-	grbuild.flds = &_q.ctx.Fields
-	grbuild.label = auditentry.Label
-	grbuild.scan = grbuild.Scan
-	return grbuild
 }
 
 // Select allows the selection one or more fields/columns for the given query,
@@ -300,11 +151,6 @@ func (_q *AuditEntryQuery) Select(fields ...string) *AuditEntrySelect {
 	sbuild.label = auditentry.Label
 	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
 	return sbuild
-}
-
-// Aggregate returns a AuditEntrySelect configured with the given aggregations.
-func (_q *AuditEntryQuery) Aggregate(fns ...AggregateFunc) *AuditEntrySelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *AuditEntryQuery) prepareQuery(ctx context.Context) error {
@@ -448,105 +294,19 @@ func (_q *AuditEntryQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	return selector
 }
 
-// ForUpdate locks the selected rows against concurrent updates, and prevent them from being
-// updated, deleted or "selected ... for update" by other sessions, until the transaction is
-// either committed or rolled-back.
-func (_q *AuditEntryQuery) ForUpdate(opts ...sql.LockOption) *AuditEntryQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForUpdate(opts...)
-	})
-	return _q
-}
-
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *AuditEntryQuery) ForShare(opts ...sql.LockOption) *AuditEntryQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *AuditEntryQuery) Modify(modifiers ...func(s *sql.Selector)) *AuditEntrySelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
-// AuditEntryGroupBy is the group-by builder for AuditEntry entities.
-type AuditEntryGroupBy struct {
-	selector
-	build *AuditEntryQuery
-}
-
-// Aggregate adds the given aggregation functions to the group-by query.
-func (_g *AuditEntryGroupBy) Aggregate(fns ...AggregateFunc) *AuditEntryGroupBy {
-	_g.fns = append(_g.fns, fns...)
-	return _g
-}
-
-// Scan applies the selector query and scans the result into the given value.
-func (_g *AuditEntryGroupBy) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _g.build.ctx, ent.OpQueryGroupBy)
-	if err := _g.build.prepareQuery(ctx); err != nil {
-		return err
-	}
-	return scanWithInterceptors[*AuditEntryQuery, *AuditEntryGroupBy](ctx, _g.build, _g, _g.build.inters, v)
-}
-
-func (_g *AuditEntryGroupBy) sqlScan(ctx context.Context, root *AuditEntryQuery, v any) error {
-	selector := root.sqlQuery(ctx).Select()
-	aggregation := make([]string, 0, len(_g.fns))
-	for _, fn := range _g.fns {
-		aggregation = append(aggregation, fn(selector))
-	}
-	if len(selector.SelectedColumns()) == 0 {
-		columns := make([]string, 0, len(*_g.flds)+len(_g.fns))
-		for _, f := range *_g.flds {
-			columns = append(columns, selector.C(f))
-		}
-		columns = append(columns, aggregation...)
-		selector.Select(columns...)
-	}
-	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	if err := selector.Err(); err != nil {
-		return err
-	}
-	rows := &sql.Rows{}
-	query, args := selector.Query()
-	if err := _g.build.driver.Query(ctx, query, args, rows); err != nil {
-		return err
-	}
-	defer rows.Close()
-	return sql.ScanSlice(rows, v)
-}
-
 // AuditEntrySelect is the builder for selecting fields of AuditEntry entities.
 type AuditEntrySelect struct {
-	*AuditEntryQuery
+	AuditEntryQuery *AuditEntryQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *AuditEntrySelect) Aggregate(fns ...AggregateFunc) *AuditEntrySelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *AuditEntrySelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.AuditEntryQuery.ctx, ent.OpQuerySelect)
+	if err := _s.AuditEntryQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*AuditEntryQuery, *AuditEntrySelect](ctx, _s.AuditEntryQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*AuditEntryQuery, *AuditEntrySelect](ctx, _s.AuditEntryQuery, _s, _s.AuditEntryQuery.inters, v)
 }
 
 func (_s *AuditEntrySelect) sqlScan(ctx context.Context, root *AuditEntryQuery, v any) error {
@@ -563,15 +323,9 @@ func (_s *AuditEntrySelect) sqlScan(ctx context.Context, root *AuditEntryQuery, 
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.AuditEntryQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *AuditEntrySelect) Modify(modifiers ...func(s *sql.Selector)) *AuditEntrySelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
-	return _s
 }

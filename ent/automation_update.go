@@ -31,241 +31,15 @@ func (_u *AutomationUpdate) Where(ps ...predicate.Automation) *AutomationUpdate 
 	return _u
 }
 
-// SetAccountID sets the "account_id" field.
-func (_u *AutomationUpdate) SetAccountID(v string) *AutomationUpdate {
-	_u.mutation.SetAccountID(v)
-	return _u
-}
-
-// SetNillableAccountID sets the "account_id" field if the given value is not nil.
-func (_u *AutomationUpdate) SetNillableAccountID(v *string) *AutomationUpdate {
-	if v != nil {
-		_u.SetAccountID(*v)
-	}
-	return _u
-}
-
 // SetName sets the "name" field.
 func (_u *AutomationUpdate) SetName(v string) *AutomationUpdate {
 	_u.mutation.SetName(v)
 	return _u
 }
 
-// SetNillableName sets the "name" field if the given value is not nil.
-func (_u *AutomationUpdate) SetNillableName(v *string) *AutomationUpdate {
-	if v != nil {
-		_u.SetName(*v)
-	}
-	return _u
-}
-
-// SetDescription sets the "description" field.
-func (_u *AutomationUpdate) SetDescription(v string) *AutomationUpdate {
-	_u.mutation.SetDescription(v)
-	return _u
-}
-
-// SetNillableDescription sets the "description" field if the given value is not nil.
-func (_u *AutomationUpdate) SetNillableDescription(v *string) *AutomationUpdate {
-	if v != nil {
-		_u.SetDescription(*v)
-	}
-	return _u
-}
-
-// SetEvent sets the "event" field.
-func (_u *AutomationUpdate) SetEvent(v string) *AutomationUpdate {
-	_u.mutation.SetEvent(v)
-	return _u
-}
-
-// SetNillableEvent sets the "event" field if the given value is not nil.
-func (_u *AutomationUpdate) SetNillableEvent(v *string) *AutomationUpdate {
-	if v != nil {
-		_u.SetEvent(*v)
-	}
-	return _u
-}
-
 // SetStatus sets the "status" field.
 func (_u *AutomationUpdate) SetStatus(v automation.Status) *AutomationUpdate {
 	_u.mutation.SetStatus(v)
-	return _u
-}
-
-// SetNillableStatus sets the "status" field if the given value is not nil.
-func (_u *AutomationUpdate) SetNillableStatus(v *automation.Status) *AutomationUpdate {
-	if v != nil {
-		_u.SetStatus(*v)
-	}
-	return _u
-}
-
-// SetDraft sets the "draft" field.
-func (_u *AutomationUpdate) SetDraft(v json.RawMessage) *AutomationUpdate {
-	_u.mutation.SetDraft(v)
-	return _u
-}
-
-// AppendDraft appends value to the "draft" field.
-func (_u *AutomationUpdate) AppendDraft(v json.RawMessage) *AutomationUpdate {
-	_u.mutation.AppendDraft(v)
-	return _u
-}
-
-// SetDraftHash sets the "draft_hash" field.
-func (_u *AutomationUpdate) SetDraftHash(v string) *AutomationUpdate {
-	_u.mutation.SetDraftHash(v)
-	return _u
-}
-
-// SetNillableDraftHash sets the "draft_hash" field if the given value is not nil.
-func (_u *AutomationUpdate) SetNillableDraftHash(v *string) *AutomationUpdate {
-	if v != nil {
-		_u.SetDraftHash(*v)
-	}
-	return _u
-}
-
-// SetVersion sets the "version" field.
-func (_u *AutomationUpdate) SetVersion(v int) *AutomationUpdate {
-	_u.mutation.ResetVersion()
-	_u.mutation.SetVersion(v)
-	return _u
-}
-
-// SetNillableVersion sets the "version" field if the given value is not nil.
-func (_u *AutomationUpdate) SetNillableVersion(v *int) *AutomationUpdate {
-	if v != nil {
-		_u.SetVersion(*v)
-	}
-	return _u
-}
-
-// AddVersion adds value to the "version" field.
-func (_u *AutomationUpdate) AddVersion(v int) *AutomationUpdate {
-	_u.mutation.AddVersion(v)
-	return _u
-}
-
-// ClearVersion clears the value of the "version" field.
-func (_u *AutomationUpdate) ClearVersion() *AutomationUpdate {
-	_u.mutation.ClearVersion()
-	return _u
-}
-
-// SetVersionHash sets the "version_hash" field.
-func (_u *AutomationUpdate) SetVersionHash(v string) *AutomationUpdate {
-	_u.mutation.SetVersionHash(v)
-	return _u
-}
-
-// SetNillableVersionHash sets the "version_hash" field if the given value is not nil.
-func (_u *AutomationUpdate) SetNillableVersionHash(v *string) *AutomationUpdate {
-	if v != nil {
-		_u.SetVersionHash(*v)
-	}
-	return _u
-}
-
-// SetLastVersion sets the "last_version" field.
-func (_u *AutomationUpdate) SetLastVersion(v int) *AutomationUpdate {
-	_u.mutation.ResetLastVersion()
-	_u.mutation.SetLastVersion(v)
-	return _u
-}
-
-// SetNillableLastVersion sets the "last_version" field if the given value is not nil.
-func (_u *AutomationUpdate) SetNillableLastVersion(v *int) *AutomationUpdate {
-	if v != nil {
-		_u.SetLastVersion(*v)
-	}
-	return _u
-}
-
-// AddLastVersion adds value to the "last_version" field.
-func (_u *AutomationUpdate) AddLastVersion(v int) *AutomationUpdate {
-	_u.mutation.AddLastVersion(v)
-	return _u
-}
-
-// SetHeld sets the "held" field.
-func (_u *AutomationUpdate) SetHeld(v bool) *AutomationUpdate {
-	_u.mutation.SetHeld(v)
-	return _u
-}
-
-// SetNillableHeld sets the "held" field if the given value is not nil.
-func (_u *AutomationUpdate) SetNillableHeld(v *bool) *AutomationUpdate {
-	if v != nil {
-		_u.SetHeld(*v)
-	}
-	return _u
-}
-
-// SetDraining sets the "draining" field.
-func (_u *AutomationUpdate) SetDraining(v automation.Draining) *AutomationUpdate {
-	_u.mutation.SetDraining(v)
-	return _u
-}
-
-// SetNillableDraining sets the "draining" field if the given value is not nil.
-func (_u *AutomationUpdate) SetNillableDraining(v *automation.Draining) *AutomationUpdate {
-	if v != nil {
-		_u.SetDraining(*v)
-	}
-	return _u
-}
-
-// ClearDraining clears the value of the "draining" field.
-func (_u *AutomationUpdate) ClearDraining() *AutomationUpdate {
-	_u.mutation.ClearDraining()
-	return _u
-}
-
-// SetDrainBefore sets the "drain_before" field.
-func (_u *AutomationUpdate) SetDrainBefore(v time.Time) *AutomationUpdate {
-	_u.mutation.SetDrainBefore(v)
-	return _u
-}
-
-// SetNillableDrainBefore sets the "drain_before" field if the given value is not nil.
-func (_u *AutomationUpdate) SetNillableDrainBefore(v *time.Time) *AutomationUpdate {
-	if v != nil {
-		_u.SetDrainBefore(*v)
-	}
-	return _u
-}
-
-// ClearDrainBefore clears the value of the "drain_before" field.
-func (_u *AutomationUpdate) ClearDrainBefore() *AutomationUpdate {
-	_u.mutation.ClearDrainBefore()
-	return _u
-}
-
-// SetUpdatedAt sets the "updated_at" field.
-func (_u *AutomationUpdate) SetUpdatedAt(v time.Time) *AutomationUpdate {
-	_u.mutation.SetUpdatedAt(v)
-	return _u
-}
-
-// SetActivatedAt sets the "activated_at" field.
-func (_u *AutomationUpdate) SetActivatedAt(v time.Time) *AutomationUpdate {
-	_u.mutation.SetActivatedAt(v)
-	return _u
-}
-
-// SetNillableActivatedAt sets the "activated_at" field if the given value is not nil.
-func (_u *AutomationUpdate) SetNillableActivatedAt(v *time.Time) *AutomationUpdate {
-	if v != nil {
-		_u.SetActivatedAt(*v)
-	}
-	return _u
-}
-
-// ClearActivatedAt clears the value of the "activated_at" field.
-func (_u *AutomationUpdate) ClearActivatedAt() *AutomationUpdate {
-	_u.mutation.ClearActivatedAt()
 	return _u
 }
 
@@ -280,26 +54,10 @@ func (_u *AutomationUpdate) Save(ctx context.Context) (int, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_u *AutomationUpdate) SaveX(ctx context.Context) int {
-	affected, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return affected
-}
-
 // Exec executes the query.
 func (_u *AutomationUpdate) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *AutomationUpdate) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -343,12 +101,6 @@ func (_u *AutomationUpdate) check() error {
 		}
 	}
 	return nil
-}
-
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *AutomationUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *AutomationUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
 }
 
 func (_u *AutomationUpdate) sqlSave(ctx context.Context) (_node int, err error) {
@@ -453,31 +205,9 @@ type AutomationUpdateOne struct {
 	modifiers []func(*sql.UpdateBuilder)
 }
 
-// SetAccountID sets the "account_id" field.
-func (_u *AutomationUpdateOne) SetAccountID(v string) *AutomationUpdateOne {
-	_u.mutation.SetAccountID(v)
-	return _u
-}
-
-// SetNillableAccountID sets the "account_id" field if the given value is not nil.
-func (_u *AutomationUpdateOne) SetNillableAccountID(v *string) *AutomationUpdateOne {
-	if v != nil {
-		_u.SetAccountID(*v)
-	}
-	return _u
-}
-
 // SetName sets the "name" field.
 func (_u *AutomationUpdateOne) SetName(v string) *AutomationUpdateOne {
 	_u.mutation.SetName(v)
-	return _u
-}
-
-// SetNillableName sets the "name" field if the given value is not nil.
-func (_u *AutomationUpdateOne) SetNillableName(v *string) *AutomationUpdateOne {
-	if v != nil {
-		_u.SetName(*v)
-	}
 	return _u
 }
 
@@ -487,25 +217,9 @@ func (_u *AutomationUpdateOne) SetDescription(v string) *AutomationUpdateOne {
 	return _u
 }
 
-// SetNillableDescription sets the "description" field if the given value is not nil.
-func (_u *AutomationUpdateOne) SetNillableDescription(v *string) *AutomationUpdateOne {
-	if v != nil {
-		_u.SetDescription(*v)
-	}
-	return _u
-}
-
 // SetEvent sets the "event" field.
 func (_u *AutomationUpdateOne) SetEvent(v string) *AutomationUpdateOne {
 	_u.mutation.SetEvent(v)
-	return _u
-}
-
-// SetNillableEvent sets the "event" field if the given value is not nil.
-func (_u *AutomationUpdateOne) SetNillableEvent(v *string) *AutomationUpdateOne {
-	if v != nil {
-		_u.SetEvent(*v)
-	}
 	return _u
 }
 
@@ -515,37 +229,15 @@ func (_u *AutomationUpdateOne) SetStatus(v automation.Status) *AutomationUpdateO
 	return _u
 }
 
-// SetNillableStatus sets the "status" field if the given value is not nil.
-func (_u *AutomationUpdateOne) SetNillableStatus(v *automation.Status) *AutomationUpdateOne {
-	if v != nil {
-		_u.SetStatus(*v)
-	}
-	return _u
-}
-
 // SetDraft sets the "draft" field.
 func (_u *AutomationUpdateOne) SetDraft(v json.RawMessage) *AutomationUpdateOne {
 	_u.mutation.SetDraft(v)
 	return _u
 }
 
-// AppendDraft appends value to the "draft" field.
-func (_u *AutomationUpdateOne) AppendDraft(v json.RawMessage) *AutomationUpdateOne {
-	_u.mutation.AppendDraft(v)
-	return _u
-}
-
 // SetDraftHash sets the "draft_hash" field.
 func (_u *AutomationUpdateOne) SetDraftHash(v string) *AutomationUpdateOne {
 	_u.mutation.SetDraftHash(v)
-	return _u
-}
-
-// SetNillableDraftHash sets the "draft_hash" field if the given value is not nil.
-func (_u *AutomationUpdateOne) SetNillableDraftHash(v *string) *AutomationUpdateOne {
-	if v != nil {
-		_u.SetDraftHash(*v)
-	}
 	return _u
 }
 
@@ -556,37 +248,9 @@ func (_u *AutomationUpdateOne) SetVersion(v int) *AutomationUpdateOne {
 	return _u
 }
 
-// SetNillableVersion sets the "version" field if the given value is not nil.
-func (_u *AutomationUpdateOne) SetNillableVersion(v *int) *AutomationUpdateOne {
-	if v != nil {
-		_u.SetVersion(*v)
-	}
-	return _u
-}
-
-// AddVersion adds value to the "version" field.
-func (_u *AutomationUpdateOne) AddVersion(v int) *AutomationUpdateOne {
-	_u.mutation.AddVersion(v)
-	return _u
-}
-
-// ClearVersion clears the value of the "version" field.
-func (_u *AutomationUpdateOne) ClearVersion() *AutomationUpdateOne {
-	_u.mutation.ClearVersion()
-	return _u
-}
-
 // SetVersionHash sets the "version_hash" field.
 func (_u *AutomationUpdateOne) SetVersionHash(v string) *AutomationUpdateOne {
 	_u.mutation.SetVersionHash(v)
-	return _u
-}
-
-// SetNillableVersionHash sets the "version_hash" field if the given value is not nil.
-func (_u *AutomationUpdateOne) SetNillableVersionHash(v *string) *AutomationUpdateOne {
-	if v != nil {
-		_u.SetVersionHash(*v)
-	}
 	return _u
 }
 
@@ -597,45 +261,15 @@ func (_u *AutomationUpdateOne) SetLastVersion(v int) *AutomationUpdateOne {
 	return _u
 }
 
-// SetNillableLastVersion sets the "last_version" field if the given value is not nil.
-func (_u *AutomationUpdateOne) SetNillableLastVersion(v *int) *AutomationUpdateOne {
-	if v != nil {
-		_u.SetLastVersion(*v)
-	}
-	return _u
-}
-
-// AddLastVersion adds value to the "last_version" field.
-func (_u *AutomationUpdateOne) AddLastVersion(v int) *AutomationUpdateOne {
-	_u.mutation.AddLastVersion(v)
-	return _u
-}
-
 // SetHeld sets the "held" field.
 func (_u *AutomationUpdateOne) SetHeld(v bool) *AutomationUpdateOne {
 	_u.mutation.SetHeld(v)
 	return _u
 }
 
-// SetNillableHeld sets the "held" field if the given value is not nil.
-func (_u *AutomationUpdateOne) SetNillableHeld(v *bool) *AutomationUpdateOne {
-	if v != nil {
-		_u.SetHeld(*v)
-	}
-	return _u
-}
-
 // SetDraining sets the "draining" field.
 func (_u *AutomationUpdateOne) SetDraining(v automation.Draining) *AutomationUpdateOne {
 	_u.mutation.SetDraining(v)
-	return _u
-}
-
-// SetNillableDraining sets the "draining" field if the given value is not nil.
-func (_u *AutomationUpdateOne) SetNillableDraining(v *automation.Draining) *AutomationUpdateOne {
-	if v != nil {
-		_u.SetDraining(*v)
-	}
 	return _u
 }
 
@@ -651,43 +285,15 @@ func (_u *AutomationUpdateOne) SetDrainBefore(v time.Time) *AutomationUpdateOne 
 	return _u
 }
 
-// SetNillableDrainBefore sets the "drain_before" field if the given value is not nil.
-func (_u *AutomationUpdateOne) SetNillableDrainBefore(v *time.Time) *AutomationUpdateOne {
-	if v != nil {
-		_u.SetDrainBefore(*v)
-	}
-	return _u
-}
-
 // ClearDrainBefore clears the value of the "drain_before" field.
 func (_u *AutomationUpdateOne) ClearDrainBefore() *AutomationUpdateOne {
 	_u.mutation.ClearDrainBefore()
 	return _u
 }
 
-// SetUpdatedAt sets the "updated_at" field.
-func (_u *AutomationUpdateOne) SetUpdatedAt(v time.Time) *AutomationUpdateOne {
-	_u.mutation.SetUpdatedAt(v)
-	return _u
-}
-
 // SetActivatedAt sets the "activated_at" field.
 func (_u *AutomationUpdateOne) SetActivatedAt(v time.Time) *AutomationUpdateOne {
 	_u.mutation.SetActivatedAt(v)
-	return _u
-}
-
-// SetNillableActivatedAt sets the "activated_at" field if the given value is not nil.
-func (_u *AutomationUpdateOne) SetNillableActivatedAt(v *time.Time) *AutomationUpdateOne {
-	if v != nil {
-		_u.SetActivatedAt(*v)
-	}
-	return _u
-}
-
-// ClearActivatedAt clears the value of the "activated_at" field.
-func (_u *AutomationUpdateOne) ClearActivatedAt() *AutomationUpdateOne {
-	_u.mutation.ClearActivatedAt()
 	return _u
 }
 
@@ -702,39 +308,16 @@ func (_u *AutomationUpdateOne) Where(ps ...predicate.Automation) *AutomationUpda
 	return _u
 }
 
-// Select allows selecting one or more fields (columns) of the returned entity.
-// The default is selecting all fields defined in the entity schema.
-func (_u *AutomationUpdateOne) Select(field string, fields ...string) *AutomationUpdateOne {
-	_u.fields = append([]string{field}, fields...)
-	return _u
-}
-
 // Save executes the query and returns the updated Automation entity.
 func (_u *AutomationUpdateOne) Save(ctx context.Context) (*Automation, error) {
 	_u.defaults()
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_u *AutomationUpdateOne) SaveX(ctx context.Context) *Automation {
-	node, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
 // Exec executes the query on the entity.
 func (_u *AutomationUpdateOne) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *AutomationUpdateOne) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -778,12 +361,6 @@ func (_u *AutomationUpdateOne) check() error {
 		}
 	}
 	return nil
-}
-
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *AutomationUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *AutomationUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
 }
 
 func (_u *AutomationUpdateOne) sqlSave(ctx context.Context) (_node *Automation, err error) {

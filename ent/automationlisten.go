@@ -120,13 +120,6 @@ func (_m *AutomationListen) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this AutomationListen.
-// Note that you need to call AutomationListen.Unwrap() before calling this method if this AutomationListen
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *AutomationListen) Update() *AutomationListenUpdateOne {
-	return NewAutomationListenClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the AutomationListen entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *AutomationListen) Unwrap() *AutomationListen {
@@ -143,26 +136,7 @@ func (_m *AutomationListen) String() string {
 	var builder strings.Builder
 	builder.WriteString("AutomationListen(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("account_id=")
-	builder.WriteString(_m.AccountID)
-	builder.WriteString(", ")
-	builder.WriteString("event=")
-	builder.WriteString(_m.Event)
-	builder.WriteString(", ")
-	builder.WriteString("automation_id=")
-	builder.WriteString(_m.AutomationID)
-	builder.WriteString(", ")
-	builder.WriteString("version=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Version))
-	builder.WriteString(", ")
-	builder.WriteString("starts=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Starts))
-	builder.WriteString(", ")
-	builder.WriteString("waits=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Waits))
-	builder.WriteString(", ")
-	builder.WriteString("cancels=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Cancels))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -187,13 +187,6 @@ func (_m *AutomationRun) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this AutomationRun.
-// Note that you need to call AutomationRun.Unwrap() before calling this method if this AutomationRun
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *AutomationRun) Update() *AutomationRunUpdateOne {
-	return NewAutomationRunClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the AutomationRun entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *AutomationRun) Unwrap() *AutomationRun {
@@ -210,53 +203,7 @@ func (_m *AutomationRun) String() string {
 	var builder strings.Builder
 	builder.WriteString("AutomationRun(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("account_id=")
-	builder.WriteString(_m.AccountID)
-	builder.WriteString(", ")
-	builder.WriteString("automation_id=")
-	builder.WriteString(_m.AutomationID)
-	builder.WriteString(", ")
-	builder.WriteString("version=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Version))
-	builder.WriteString(", ")
-	builder.WriteString("definition=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Definition))
-	builder.WriteString(", ")
-	builder.WriteString("event_id=")
-	builder.WriteString(_m.EventID)
-	builder.WriteString(", ")
-	builder.WriteString("event=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Event))
-	builder.WriteString(", ")
-	if v := _m.UserID; v != nil {
-		builder.WriteString("user_id=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	if v := _m.EmailKey; v != nil {
-		builder.WriteString("email_key=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	builder.WriteString("status=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Status))
-	builder.WriteString(", ")
-	builder.WriteString("step_index=")
-	builder.WriteString(fmt.Sprintf("%v", _m.StepIndex))
-	builder.WriteString(", ")
-	builder.WriteString("error=")
-	builder.WriteString(_m.Error)
-	builder.WriteString(", ")
-	builder.WriteString("depth=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Depth))
-	builder.WriteString(", ")
-	builder.WriteString("started_at=")
-	builder.WriteString(_m.StartedAt.Format(time.ANSIC))
-	builder.WriteString(", ")
-	if v := _m.EndedAt; v != nil {
-		builder.WriteString("ended_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
+
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -41,12 +40,6 @@ func (_q *AutomationRunQuery) Limit(limit int) *AutomationRunQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *AutomationRunQuery) Offset(offset int) *AutomationRunQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
 // Unique configures the query builder to filter duplicate records on query.
 // By default, unique is set to true, and can be disabled using this method.
 func (_q *AutomationRunQuery) Unique(unique bool) *AutomationRunQuery {
@@ -73,38 +66,6 @@ func (_q *AutomationRunQuery) First(ctx context.Context) (*AutomationRun, error)
 	return nodes[0], nil
 }
 
-// FirstX is like First, but panics if an error occurs.
-func (_q *AutomationRunQuery) FirstX(ctx context.Context) *AutomationRun {
-	node, err := _q.First(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return node
-}
-
-// FirstID returns the first AutomationRun ID from the query.
-// Returns a *NotFoundError when no AutomationRun ID was found.
-func (_q *AutomationRunQuery) FirstID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(1).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryFirstID)); err != nil {
-		return
-	}
-	if len(ids) == 0 {
-		err = &NotFoundError{automationrun.Label}
-		return
-	}
-	return ids[0], nil
-}
-
-// FirstIDX is like FirstID, but panics if an error occurs.
-func (_q *AutomationRunQuery) FirstIDX(ctx context.Context) string {
-	id, err := _q.FirstID(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return id
-}
-
 // Only returns a single AutomationRun entity found by the query, ensuring it only returns one.
 // Returns a *NotSingularError when more than one AutomationRun entity is found.
 // Returns a *NotFoundError when no AutomationRun entities are found.
@@ -123,43 +84,6 @@ func (_q *AutomationRunQuery) Only(ctx context.Context) (*AutomationRun, error) 
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *AutomationRunQuery) OnlyX(ctx context.Context) *AutomationRun {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only AutomationRun ID in the query.
-// Returns a *NotSingularError when more than one AutomationRun ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *AutomationRunQuery) OnlyID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{automationrun.Label}
-	default:
-		err = &NotSingularError{automationrun.Label}
-	}
-	return
-}
-
-// OnlyIDX is like OnlyID, but panics if an error occurs.
-func (_q *AutomationRunQuery) OnlyIDX(ctx context.Context) string {
-	id, err := _q.OnlyID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // All executes the query and returns a list of AutomationRuns.
 func (_q *AutomationRunQuery) All(ctx context.Context) ([]*AutomationRun, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -168,15 +92,6 @@ func (_q *AutomationRunQuery) All(ctx context.Context) ([]*AutomationRun, error)
 	}
 	qr := querierAll[[]*AutomationRun, *AutomationRunQuery]()
 	return withInterceptors[[]*AutomationRun](ctx, _q, qr, _q.inters)
-}
-
-// AllX is like All, but panics if an error occurs.
-func (_q *AutomationRunQuery) AllX(ctx context.Context) []*AutomationRun {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
 }
 
 // IDs executes the query and returns a list of AutomationRun IDs.
@@ -191,15 +106,6 @@ func (_q *AutomationRunQuery) IDs(ctx context.Context) (ids []string, err error)
 	return ids, nil
 }
 
-// IDsX is like IDs, but panics if an error occurs.
-func (_q *AutomationRunQuery) IDsX(ctx context.Context) []string {
-	ids, err := _q.IDs(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return ids
-}
-
 // Count returns the count of the given query.
 func (_q *AutomationRunQuery) Count(ctx context.Context) (int, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryCount)
@@ -207,79 +113,6 @@ func (_q *AutomationRunQuery) Count(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	return withInterceptors[int](ctx, _q, querierCount[*AutomationRunQuery](), _q.inters)
-}
-
-// CountX is like Count, but panics if an error occurs.
-func (_q *AutomationRunQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
-// Exist returns true if the query has elements in the graph.
-func (_q *AutomationRunQuery) Exist(ctx context.Context) (bool, error) {
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
-	switch _, err := _q.FirstID(ctx); {
-	case IsNotFound(err):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("ent: check existence: %w", err)
-	default:
-		return true, nil
-	}
-}
-
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *AutomationRunQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
-}
-
-// Clone returns a duplicate of the AutomationRunQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *AutomationRunQuery) Clone() *AutomationRunQuery {
-	if _q == nil {
-		return nil
-	}
-	return &AutomationRunQuery{
-		config:     _q.config,
-		ctx:        _q.ctx.Clone(),
-		order:      append([]automationrun.OrderOption{}, _q.order...),
-		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.AutomationRun{}, _q.predicates...),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
-// GroupBy is used to group vertices by one or more fields/columns.
-// It is often used with aggregate functions, like: count, max, mean, min, sum.
-//
-// Example:
-//
-//	var v []struct {
-//		AccountID string `json:"account_id,omitempty"`
-//		Count int `json:"count,omitempty"`
-//	}
-//
-//	client.AutomationRun.Query().
-//		GroupBy(automationrun.FieldAccountID).
-//		Aggregate(ent.Count()).
-//		Scan(ctx, &v)
-func (_q *AutomationRunQuery) GroupBy(field string, fields ...string) *AutomationRunGroupBy {
-	_q.ctx.Fields = append([]string{field}, fields...)
-	grbuild := &AutomationRunGroupBy{build: _q}
-	grbuild.flds = &_q.ctx.Fields
-	grbuild.label = automationrun.Label
-	grbuild.scan = grbuild.Scan
-	return grbuild
 }
 
 // Select allows the selection one or more fields/columns for the given query,
@@ -300,11 +133,6 @@ func (_q *AutomationRunQuery) Select(fields ...string) *AutomationRunSelect {
 	sbuild.label = automationrun.Label
 	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
 	return sbuild
-}
-
-// Aggregate returns a AutomationRunSelect configured with the given aggregations.
-func (_q *AutomationRunQuery) Aggregate(fns ...AggregateFunc) *AutomationRunSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *AutomationRunQuery) prepareQuery(ctx context.Context) error {
@@ -448,105 +276,19 @@ func (_q *AutomationRunQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	return selector
 }
 
-// ForUpdate locks the selected rows against concurrent updates, and prevent them from being
-// updated, deleted or "selected ... for update" by other sessions, until the transaction is
-// either committed or rolled-back.
-func (_q *AutomationRunQuery) ForUpdate(opts ...sql.LockOption) *AutomationRunQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForUpdate(opts...)
-	})
-	return _q
-}
-
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *AutomationRunQuery) ForShare(opts ...sql.LockOption) *AutomationRunQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *AutomationRunQuery) Modify(modifiers ...func(s *sql.Selector)) *AutomationRunSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
-// AutomationRunGroupBy is the group-by builder for AutomationRun entities.
-type AutomationRunGroupBy struct {
-	selector
-	build *AutomationRunQuery
-}
-
-// Aggregate adds the given aggregation functions to the group-by query.
-func (_g *AutomationRunGroupBy) Aggregate(fns ...AggregateFunc) *AutomationRunGroupBy {
-	_g.fns = append(_g.fns, fns...)
-	return _g
-}
-
-// Scan applies the selector query and scans the result into the given value.
-func (_g *AutomationRunGroupBy) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _g.build.ctx, ent.OpQueryGroupBy)
-	if err := _g.build.prepareQuery(ctx); err != nil {
-		return err
-	}
-	return scanWithInterceptors[*AutomationRunQuery, *AutomationRunGroupBy](ctx, _g.build, _g, _g.build.inters, v)
-}
-
-func (_g *AutomationRunGroupBy) sqlScan(ctx context.Context, root *AutomationRunQuery, v any) error {
-	selector := root.sqlQuery(ctx).Select()
-	aggregation := make([]string, 0, len(_g.fns))
-	for _, fn := range _g.fns {
-		aggregation = append(aggregation, fn(selector))
-	}
-	if len(selector.SelectedColumns()) == 0 {
-		columns := make([]string, 0, len(*_g.flds)+len(_g.fns))
-		for _, f := range *_g.flds {
-			columns = append(columns, selector.C(f))
-		}
-		columns = append(columns, aggregation...)
-		selector.Select(columns...)
-	}
-	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	if err := selector.Err(); err != nil {
-		return err
-	}
-	rows := &sql.Rows{}
-	query, args := selector.Query()
-	if err := _g.build.driver.Query(ctx, query, args, rows); err != nil {
-		return err
-	}
-	defer rows.Close()
-	return sql.ScanSlice(rows, v)
-}
-
 // AutomationRunSelect is the builder for selecting fields of AutomationRun entities.
 type AutomationRunSelect struct {
-	*AutomationRunQuery
+	AutomationRunQuery *AutomationRunQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *AutomationRunSelect) Aggregate(fns ...AggregateFunc) *AutomationRunSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *AutomationRunSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.AutomationRunQuery.ctx, ent.OpQuerySelect)
+	if err := _s.AutomationRunQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*AutomationRunQuery, *AutomationRunSelect](ctx, _s.AutomationRunQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*AutomationRunQuery, *AutomationRunSelect](ctx, _s.AutomationRunQuery, _s, _s.AutomationRunQuery.inters, v)
 }
 
 func (_s *AutomationRunSelect) sqlScan(ctx context.Context, root *AutomationRunQuery, v any) error {
@@ -563,15 +305,9 @@ func (_s *AutomationRunSelect) sqlScan(ctx context.Context, root *AutomationRunQ
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.AutomationRunQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *AutomationRunSelect) Modify(modifiers ...func(s *sql.Selector)) *AutomationRunSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
-	return _s
 }

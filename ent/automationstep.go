@@ -175,13 +175,6 @@ func (_m *AutomationStep) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this AutomationStep.
-// Note that you need to call AutomationStep.Unwrap() before calling this method if this AutomationStep
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *AutomationStep) Update() *AutomationStepUpdateOne {
-	return NewAutomationStepClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the AutomationStep entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *AutomationStep) Unwrap() *AutomationStep {
@@ -198,46 +191,7 @@ func (_m *AutomationStep) String() string {
 	var builder strings.Builder
 	builder.WriteString("AutomationStep(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("account_id=")
-	builder.WriteString(_m.AccountID)
-	builder.WriteString(", ")
-	builder.WriteString("automation_id=")
-	builder.WriteString(_m.AutomationID)
-	builder.WriteString(", ")
-	builder.WriteString("version=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Version))
-	builder.WriteString(", ")
-	builder.WriteString("run_id=")
-	builder.WriteString(_m.RunID)
-	builder.WriteString(", ")
-	builder.WriteString("step_index=")
-	builder.WriteString(fmt.Sprintf("%v", _m.StepIndex))
-	builder.WriteString(", ")
-	builder.WriteString("key=")
-	builder.WriteString(_m.Key)
-	builder.WriteString(", ")
-	builder.WriteString("type=")
-	builder.WriteString(_m.Type)
-	builder.WriteString(", ")
-	builder.WriteString("status=")
-	builder.WriteString(_m.Status)
-	builder.WriteString(", ")
-	builder.WriteString("output=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Output))
-	builder.WriteString(", ")
-	builder.WriteString("error=")
-	builder.WriteString(_m.Error)
-	builder.WriteString(", ")
-	if v := _m.EmailID; v != nil {
-		builder.WriteString("email_id=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	builder.WriteString("started_at=")
-	builder.WriteString(_m.StartedAt.Format(time.ANSIC))
-	builder.WriteString(", ")
-	builder.WriteString("ended_at=")
-	builder.WriteString(_m.EndedAt.Format(time.ANSIC))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

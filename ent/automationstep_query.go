@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -41,68 +40,10 @@ func (_q *AutomationStepQuery) Limit(limit int) *AutomationStepQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *AutomationStepQuery) Offset(offset int) *AutomationStepQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
-// Unique configures the query builder to filter duplicate records on query.
-// By default, unique is set to true, and can be disabled using this method.
-func (_q *AutomationStepQuery) Unique(unique bool) *AutomationStepQuery {
-	_q.ctx.Unique = &unique
-	return _q
-}
-
 // Order specifies how the records should be ordered.
 func (_q *AutomationStepQuery) Order(o ...automationstep.OrderOption) *AutomationStepQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// First returns the first AutomationStep entity from the query.
-// Returns a *NotFoundError when no AutomationStep was found.
-func (_q *AutomationStepQuery) First(ctx context.Context) (*AutomationStep, error) {
-	nodes, err := _q.Limit(1).All(setContextOp(ctx, _q.ctx, ent.OpQueryFirst))
-	if err != nil {
-		return nil, err
-	}
-	if len(nodes) == 0 {
-		return nil, &NotFoundError{automationstep.Label}
-	}
-	return nodes[0], nil
-}
-
-// FirstX is like First, but panics if an error occurs.
-func (_q *AutomationStepQuery) FirstX(ctx context.Context) *AutomationStep {
-	node, err := _q.First(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return node
-}
-
-// FirstID returns the first AutomationStep ID from the query.
-// Returns a *NotFoundError when no AutomationStep ID was found.
-func (_q *AutomationStepQuery) FirstID(ctx context.Context) (id int64, err error) {
-	var ids []int64
-	if ids, err = _q.Limit(1).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryFirstID)); err != nil {
-		return
-	}
-	if len(ids) == 0 {
-		err = &NotFoundError{automationstep.Label}
-		return
-	}
-	return ids[0], nil
-}
-
-// FirstIDX is like FirstID, but panics if an error occurs.
-func (_q *AutomationStepQuery) FirstIDX(ctx context.Context) int64 {
-	id, err := _q.FirstID(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return id
 }
 
 // Only returns a single AutomationStep entity found by the query, ensuring it only returns one.
@@ -121,43 +62,6 @@ func (_q *AutomationStepQuery) Only(ctx context.Context) (*AutomationStep, error
 	default:
 		return nil, &NotSingularError{automationstep.Label}
 	}
-}
-
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *AutomationStepQuery) OnlyX(ctx context.Context) *AutomationStep {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only AutomationStep ID in the query.
-// Returns a *NotSingularError when more than one AutomationStep ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *AutomationStepQuery) OnlyID(ctx context.Context) (id int64, err error) {
-	var ids []int64
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{automationstep.Label}
-	default:
-		err = &NotSingularError{automationstep.Label}
-	}
-	return
-}
-
-// OnlyIDX is like OnlyID, but panics if an error occurs.
-func (_q *AutomationStepQuery) OnlyIDX(ctx context.Context) int64 {
-	id, err := _q.OnlyID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
 }
 
 // All executes the query and returns a list of AutomationSteps.
@@ -179,27 +83,6 @@ func (_q *AutomationStepQuery) AllX(ctx context.Context) []*AutomationStep {
 	return nodes
 }
 
-// IDs executes the query and returns a list of AutomationStep IDs.
-func (_q *AutomationStepQuery) IDs(ctx context.Context) (ids []int64, err error) {
-	if _q.ctx.Unique == nil && _q.path != nil {
-		_q.Unique(true)
-	}
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryIDs)
-	if err = _q.Select(automationstep.FieldID).Scan(ctx, &ids); err != nil {
-		return nil, err
-	}
-	return ids, nil
-}
-
-// IDsX is like IDs, but panics if an error occurs.
-func (_q *AutomationStepQuery) IDsX(ctx context.Context) []int64 {
-	ids, err := _q.IDs(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return ids
-}
-
 // Count returns the count of the given query.
 func (_q *AutomationStepQuery) Count(ctx context.Context) (int, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryCount)
@@ -207,104 +90,6 @@ func (_q *AutomationStepQuery) Count(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	return withInterceptors[int](ctx, _q, querierCount[*AutomationStepQuery](), _q.inters)
-}
-
-// CountX is like Count, but panics if an error occurs.
-func (_q *AutomationStepQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
-// Exist returns true if the query has elements in the graph.
-func (_q *AutomationStepQuery) Exist(ctx context.Context) (bool, error) {
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
-	switch _, err := _q.FirstID(ctx); {
-	case IsNotFound(err):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("ent: check existence: %w", err)
-	default:
-		return true, nil
-	}
-}
-
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *AutomationStepQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
-}
-
-// Clone returns a duplicate of the AutomationStepQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *AutomationStepQuery) Clone() *AutomationStepQuery {
-	if _q == nil {
-		return nil
-	}
-	return &AutomationStepQuery{
-		config:     _q.config,
-		ctx:        _q.ctx.Clone(),
-		order:      append([]automationstep.OrderOption{}, _q.order...),
-		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.AutomationStep{}, _q.predicates...),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
-// GroupBy is used to group vertices by one or more fields/columns.
-// It is often used with aggregate functions, like: count, max, mean, min, sum.
-//
-// Example:
-//
-//	var v []struct {
-//		AccountID string `json:"account_id,omitempty"`
-//		Count int `json:"count,omitempty"`
-//	}
-//
-//	client.AutomationStep.Query().
-//		GroupBy(automationstep.FieldAccountID).
-//		Aggregate(ent.Count()).
-//		Scan(ctx, &v)
-func (_q *AutomationStepQuery) GroupBy(field string, fields ...string) *AutomationStepGroupBy {
-	_q.ctx.Fields = append([]string{field}, fields...)
-	grbuild := &AutomationStepGroupBy{build: _q}
-	grbuild.flds = &_q.ctx.Fields
-	grbuild.label = automationstep.Label
-	grbuild.scan = grbuild.Scan
-	return grbuild
-}
-
-// Select allows the selection one or more fields/columns for the given query,
-// instead of selecting all fields in the entity.
-//
-// Example:
-//
-//	var v []struct {
-//		AccountID string `json:"account_id,omitempty"`
-//	}
-//
-//	client.AutomationStep.Query().
-//		Select(automationstep.FieldAccountID).
-//		Scan(ctx, &v)
-func (_q *AutomationStepQuery) Select(fields ...string) *AutomationStepSelect {
-	_q.ctx.Fields = append(_q.ctx.Fields, fields...)
-	sbuild := &AutomationStepSelect{AutomationStepQuery: _q}
-	sbuild.label = automationstep.Label
-	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
-	return sbuild
-}
-
-// Aggregate returns a AutomationStepSelect configured with the given aggregations.
-func (_q *AutomationStepQuery) Aggregate(fns ...AggregateFunc) *AutomationStepSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *AutomationStepQuery) prepareQuery(ctx context.Context) error {
@@ -448,105 +233,19 @@ func (_q *AutomationStepQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	return selector
 }
 
-// ForUpdate locks the selected rows against concurrent updates, and prevent them from being
-// updated, deleted or "selected ... for update" by other sessions, until the transaction is
-// either committed or rolled-back.
-func (_q *AutomationStepQuery) ForUpdate(opts ...sql.LockOption) *AutomationStepQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForUpdate(opts...)
-	})
-	return _q
-}
-
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *AutomationStepQuery) ForShare(opts ...sql.LockOption) *AutomationStepQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *AutomationStepQuery) Modify(modifiers ...func(s *sql.Selector)) *AutomationStepSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
-// AutomationStepGroupBy is the group-by builder for AutomationStep entities.
-type AutomationStepGroupBy struct {
-	selector
-	build *AutomationStepQuery
-}
-
-// Aggregate adds the given aggregation functions to the group-by query.
-func (_g *AutomationStepGroupBy) Aggregate(fns ...AggregateFunc) *AutomationStepGroupBy {
-	_g.fns = append(_g.fns, fns...)
-	return _g
-}
-
-// Scan applies the selector query and scans the result into the given value.
-func (_g *AutomationStepGroupBy) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _g.build.ctx, ent.OpQueryGroupBy)
-	if err := _g.build.prepareQuery(ctx); err != nil {
-		return err
-	}
-	return scanWithInterceptors[*AutomationStepQuery, *AutomationStepGroupBy](ctx, _g.build, _g, _g.build.inters, v)
-}
-
-func (_g *AutomationStepGroupBy) sqlScan(ctx context.Context, root *AutomationStepQuery, v any) error {
-	selector := root.sqlQuery(ctx).Select()
-	aggregation := make([]string, 0, len(_g.fns))
-	for _, fn := range _g.fns {
-		aggregation = append(aggregation, fn(selector))
-	}
-	if len(selector.SelectedColumns()) == 0 {
-		columns := make([]string, 0, len(*_g.flds)+len(_g.fns))
-		for _, f := range *_g.flds {
-			columns = append(columns, selector.C(f))
-		}
-		columns = append(columns, aggregation...)
-		selector.Select(columns...)
-	}
-	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	if err := selector.Err(); err != nil {
-		return err
-	}
-	rows := &sql.Rows{}
-	query, args := selector.Query()
-	if err := _g.build.driver.Query(ctx, query, args, rows); err != nil {
-		return err
-	}
-	defer rows.Close()
-	return sql.ScanSlice(rows, v)
-}
-
 // AutomationStepSelect is the builder for selecting fields of AutomationStep entities.
 type AutomationStepSelect struct {
-	*AutomationStepQuery
+	AutomationStepQuery *AutomationStepQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *AutomationStepSelect) Aggregate(fns ...AggregateFunc) *AutomationStepSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *AutomationStepSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.AutomationStepQuery.ctx, ent.OpQuerySelect)
+	if err := _s.AutomationStepQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*AutomationStepQuery, *AutomationStepSelect](ctx, _s.AutomationStepQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*AutomationStepQuery, *AutomationStepSelect](ctx, _s.AutomationStepQuery, _s, _s.AutomationStepQuery.inters, v)
 }
 
 func (_s *AutomationStepSelect) sqlScan(ctx context.Context, root *AutomationStepQuery, v any) error {
@@ -563,15 +262,9 @@ func (_s *AutomationStepSelect) sqlScan(ctx context.Context, root *AutomationSte
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.AutomationStepQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *AutomationStepSelect) Modify(modifiers ...func(s *sql.Selector)) *AutomationStepSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
-	return _s
 }

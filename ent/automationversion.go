@@ -136,13 +136,6 @@ func (_m *AutomationVersion) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this AutomationVersion.
-// Note that you need to call AutomationVersion.Unwrap() before calling this method if this AutomationVersion
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *AutomationVersion) Update() *AutomationVersionUpdateOne {
-	return NewAutomationVersionClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the AutomationVersion entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *AutomationVersion) Unwrap() *AutomationVersion {
@@ -159,29 +152,7 @@ func (_m *AutomationVersion) String() string {
 	var builder strings.Builder
 	builder.WriteString("AutomationVersion(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("account_id=")
-	builder.WriteString(_m.AccountID)
-	builder.WriteString(", ")
-	builder.WriteString("automation_id=")
-	builder.WriteString(_m.AutomationID)
-	builder.WriteString(", ")
-	builder.WriteString("number=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Number))
-	builder.WriteString(", ")
-	builder.WriteString("definition=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Definition))
-	builder.WriteString(", ")
-	builder.WriteString("hash=")
-	builder.WriteString(_m.Hash)
-	builder.WriteString(", ")
-	builder.WriteString("domain_ids=")
-	builder.WriteString(fmt.Sprintf("%v", _m.DomainIds))
-	builder.WriteString(", ")
-	builder.WriteString("author=")
-	builder.WriteString(_m.Author)
-	builder.WriteString(", ")
-	builder.WriteString("created_at=")
-	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

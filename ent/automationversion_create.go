@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -63,34 +62,6 @@ func (_c *AutomationVersionCreate) SetAuthor(v string) *AutomationVersionCreate 
 	return _c
 }
 
-// SetNillableAuthor sets the "author" field if the given value is not nil.
-func (_c *AutomationVersionCreate) SetNillableAuthor(v *string) *AutomationVersionCreate {
-	if v != nil {
-		_c.SetAuthor(*v)
-	}
-	return _c
-}
-
-// SetCreatedAt sets the "created_at" field.
-func (_c *AutomationVersionCreate) SetCreatedAt(v time.Time) *AutomationVersionCreate {
-	_c.mutation.SetCreatedAt(v)
-	return _c
-}
-
-// SetNillableCreatedAt sets the "created_at" field if the given value is not nil.
-func (_c *AutomationVersionCreate) SetNillableCreatedAt(v *time.Time) *AutomationVersionCreate {
-	if v != nil {
-		_c.SetCreatedAt(*v)
-	}
-	return _c
-}
-
-// SetID sets the "id" field.
-func (_c *AutomationVersionCreate) SetID(v int64) *AutomationVersionCreate {
-	_c.mutation.SetID(v)
-	return _c
-}
-
 // Mutation returns the AutomationVersionMutation object of the builder.
 func (_c *AutomationVersionCreate) Mutation() *AutomationVersionMutation {
 	return _c.mutation
@@ -102,26 +73,10 @@ func (_c *AutomationVersionCreate) Save(ctx context.Context) (*AutomationVersion
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
-// SaveX calls Save and panics if Save returns an error.
-func (_c *AutomationVersionCreate) SaveX(ctx context.Context) *AutomationVersion {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *AutomationVersionCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *AutomationVersionCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -312,24 +267,8 @@ func (_c *AutomationVersionCreateBulk) Save(ctx context.Context) ([]*AutomationV
 	return nodes, nil
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_c *AutomationVersionCreateBulk) SaveX(ctx context.Context) []*AutomationVersion {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *AutomationVersionCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *AutomationVersionCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -41,68 +40,10 @@ func (_q *AutomationVersionQuery) Limit(limit int) *AutomationVersionQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *AutomationVersionQuery) Offset(offset int) *AutomationVersionQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
-// Unique configures the query builder to filter duplicate records on query.
-// By default, unique is set to true, and can be disabled using this method.
-func (_q *AutomationVersionQuery) Unique(unique bool) *AutomationVersionQuery {
-	_q.ctx.Unique = &unique
-	return _q
-}
-
 // Order specifies how the records should be ordered.
 func (_q *AutomationVersionQuery) Order(o ...automationversion.OrderOption) *AutomationVersionQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// First returns the first AutomationVersion entity from the query.
-// Returns a *NotFoundError when no AutomationVersion was found.
-func (_q *AutomationVersionQuery) First(ctx context.Context) (*AutomationVersion, error) {
-	nodes, err := _q.Limit(1).All(setContextOp(ctx, _q.ctx, ent.OpQueryFirst))
-	if err != nil {
-		return nil, err
-	}
-	if len(nodes) == 0 {
-		return nil, &NotFoundError{automationversion.Label}
-	}
-	return nodes[0], nil
-}
-
-// FirstX is like First, but panics if an error occurs.
-func (_q *AutomationVersionQuery) FirstX(ctx context.Context) *AutomationVersion {
-	node, err := _q.First(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return node
-}
-
-// FirstID returns the first AutomationVersion ID from the query.
-// Returns a *NotFoundError when no AutomationVersion ID was found.
-func (_q *AutomationVersionQuery) FirstID(ctx context.Context) (id int64, err error) {
-	var ids []int64
-	if ids, err = _q.Limit(1).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryFirstID)); err != nil {
-		return
-	}
-	if len(ids) == 0 {
-		err = &NotFoundError{automationversion.Label}
-		return
-	}
-	return ids[0], nil
-}
-
-// FirstIDX is like FirstID, but panics if an error occurs.
-func (_q *AutomationVersionQuery) FirstIDX(ctx context.Context) int64 {
-	id, err := _q.FirstID(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return id
 }
 
 // Only returns a single AutomationVersion entity found by the query, ensuring it only returns one.
@@ -123,43 +64,6 @@ func (_q *AutomationVersionQuery) Only(ctx context.Context) (*AutomationVersion,
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *AutomationVersionQuery) OnlyX(ctx context.Context) *AutomationVersion {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only AutomationVersion ID in the query.
-// Returns a *NotSingularError when more than one AutomationVersion ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *AutomationVersionQuery) OnlyID(ctx context.Context) (id int64, err error) {
-	var ids []int64
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{automationversion.Label}
-	default:
-		err = &NotSingularError{automationversion.Label}
-	}
-	return
-}
-
-// OnlyIDX is like OnlyID, but panics if an error occurs.
-func (_q *AutomationVersionQuery) OnlyIDX(ctx context.Context) int64 {
-	id, err := _q.OnlyID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // All executes the query and returns a list of AutomationVersions.
 func (_q *AutomationVersionQuery) All(ctx context.Context) ([]*AutomationVersion, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -170,36 +74,6 @@ func (_q *AutomationVersionQuery) All(ctx context.Context) ([]*AutomationVersion
 	return withInterceptors[[]*AutomationVersion](ctx, _q, qr, _q.inters)
 }
 
-// AllX is like All, but panics if an error occurs.
-func (_q *AutomationVersionQuery) AllX(ctx context.Context) []*AutomationVersion {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
-}
-
-// IDs executes the query and returns a list of AutomationVersion IDs.
-func (_q *AutomationVersionQuery) IDs(ctx context.Context) (ids []int64, err error) {
-	if _q.ctx.Unique == nil && _q.path != nil {
-		_q.Unique(true)
-	}
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryIDs)
-	if err = _q.Select(automationversion.FieldID).Scan(ctx, &ids); err != nil {
-		return nil, err
-	}
-	return ids, nil
-}
-
-// IDsX is like IDs, but panics if an error occurs.
-func (_q *AutomationVersionQuery) IDsX(ctx context.Context) []int64 {
-	ids, err := _q.IDs(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return ids
-}
-
 // Count returns the count of the given query.
 func (_q *AutomationVersionQuery) Count(ctx context.Context) (int, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryCount)
@@ -207,104 +81,6 @@ func (_q *AutomationVersionQuery) Count(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	return withInterceptors[int](ctx, _q, querierCount[*AutomationVersionQuery](), _q.inters)
-}
-
-// CountX is like Count, but panics if an error occurs.
-func (_q *AutomationVersionQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
-// Exist returns true if the query has elements in the graph.
-func (_q *AutomationVersionQuery) Exist(ctx context.Context) (bool, error) {
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
-	switch _, err := _q.FirstID(ctx); {
-	case IsNotFound(err):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("ent: check existence: %w", err)
-	default:
-		return true, nil
-	}
-}
-
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *AutomationVersionQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
-}
-
-// Clone returns a duplicate of the AutomationVersionQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *AutomationVersionQuery) Clone() *AutomationVersionQuery {
-	if _q == nil {
-		return nil
-	}
-	return &AutomationVersionQuery{
-		config:     _q.config,
-		ctx:        _q.ctx.Clone(),
-		order:      append([]automationversion.OrderOption{}, _q.order...),
-		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.AutomationVersion{}, _q.predicates...),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
-// GroupBy is used to group vertices by one or more fields/columns.
-// It is often used with aggregate functions, like: count, max, mean, min, sum.
-//
-// Example:
-//
-//	var v []struct {
-//		AccountID string `json:"account_id,omitempty"`
-//		Count int `json:"count,omitempty"`
-//	}
-//
-//	client.AutomationVersion.Query().
-//		GroupBy(automationversion.FieldAccountID).
-//		Aggregate(ent.Count()).
-//		Scan(ctx, &v)
-func (_q *AutomationVersionQuery) GroupBy(field string, fields ...string) *AutomationVersionGroupBy {
-	_q.ctx.Fields = append([]string{field}, fields...)
-	grbuild := &AutomationVersionGroupBy{build: _q}
-	grbuild.flds = &_q.ctx.Fields
-	grbuild.label = automationversion.Label
-	grbuild.scan = grbuild.Scan
-	return grbuild
-}
-
-// Select allows the selection one or more fields/columns for the given query,
-// instead of selecting all fields in the entity.
-//
-// Example:
-//
-//	var v []struct {
-//		AccountID string `json:"account_id,omitempty"`
-//	}
-//
-//	client.AutomationVersion.Query().
-//		Select(automationversion.FieldAccountID).
-//		Scan(ctx, &v)
-func (_q *AutomationVersionQuery) Select(fields ...string) *AutomationVersionSelect {
-	_q.ctx.Fields = append(_q.ctx.Fields, fields...)
-	sbuild := &AutomationVersionSelect{AutomationVersionQuery: _q}
-	sbuild.label = automationversion.Label
-	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
-	return sbuild
-}
-
-// Aggregate returns a AutomationVersionSelect configured with the given aggregations.
-func (_q *AutomationVersionQuery) Aggregate(fns ...AggregateFunc) *AutomationVersionSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *AutomationVersionQuery) prepareQuery(ctx context.Context) error {
@@ -448,105 +224,19 @@ func (_q *AutomationVersionQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	return selector
 }
 
-// ForUpdate locks the selected rows against concurrent updates, and prevent them from being
-// updated, deleted or "selected ... for update" by other sessions, until the transaction is
-// either committed or rolled-back.
-func (_q *AutomationVersionQuery) ForUpdate(opts ...sql.LockOption) *AutomationVersionQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForUpdate(opts...)
-	})
-	return _q
-}
-
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *AutomationVersionQuery) ForShare(opts ...sql.LockOption) *AutomationVersionQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *AutomationVersionQuery) Modify(modifiers ...func(s *sql.Selector)) *AutomationVersionSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
-// AutomationVersionGroupBy is the group-by builder for AutomationVersion entities.
-type AutomationVersionGroupBy struct {
-	selector
-	build *AutomationVersionQuery
-}
-
-// Aggregate adds the given aggregation functions to the group-by query.
-func (_g *AutomationVersionGroupBy) Aggregate(fns ...AggregateFunc) *AutomationVersionGroupBy {
-	_g.fns = append(_g.fns, fns...)
-	return _g
-}
-
-// Scan applies the selector query and scans the result into the given value.
-func (_g *AutomationVersionGroupBy) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _g.build.ctx, ent.OpQueryGroupBy)
-	if err := _g.build.prepareQuery(ctx); err != nil {
-		return err
-	}
-	return scanWithInterceptors[*AutomationVersionQuery, *AutomationVersionGroupBy](ctx, _g.build, _g, _g.build.inters, v)
-}
-
-func (_g *AutomationVersionGroupBy) sqlScan(ctx context.Context, root *AutomationVersionQuery, v any) error {
-	selector := root.sqlQuery(ctx).Select()
-	aggregation := make([]string, 0, len(_g.fns))
-	for _, fn := range _g.fns {
-		aggregation = append(aggregation, fn(selector))
-	}
-	if len(selector.SelectedColumns()) == 0 {
-		columns := make([]string, 0, len(*_g.flds)+len(_g.fns))
-		for _, f := range *_g.flds {
-			columns = append(columns, selector.C(f))
-		}
-		columns = append(columns, aggregation...)
-		selector.Select(columns...)
-	}
-	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	if err := selector.Err(); err != nil {
-		return err
-	}
-	rows := &sql.Rows{}
-	query, args := selector.Query()
-	if err := _g.build.driver.Query(ctx, query, args, rows); err != nil {
-		return err
-	}
-	defer rows.Close()
-	return sql.ScanSlice(rows, v)
-}
-
 // AutomationVersionSelect is the builder for selecting fields of AutomationVersion entities.
 type AutomationVersionSelect struct {
-	*AutomationVersionQuery
+	AutomationVersionQuery *AutomationVersionQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *AutomationVersionSelect) Aggregate(fns ...AggregateFunc) *AutomationVersionSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *AutomationVersionSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.AutomationVersionQuery.ctx, ent.OpQuerySelect)
+	if err := _s.AutomationVersionQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*AutomationVersionQuery, *AutomationVersionSelect](ctx, _s.AutomationVersionQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*AutomationVersionQuery, *AutomationVersionSelect](ctx, _s.AutomationVersionQuery, _s, _s.AutomationVersionQuery.inters, v)
 }
 
 func (_s *AutomationVersionSelect) sqlScan(ctx context.Context, root *AutomationVersionQuery, v any) error {
@@ -563,15 +253,9 @@ func (_s *AutomationVersionSelect) sqlScan(ctx context.Context, root *Automation
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.AutomationVersionQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *AutomationVersionSelect) Modify(modifiers ...func(s *sql.Selector)) *AutomationVersionSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
-	return _s
 }

@@ -215,13 +215,6 @@ func (_m *AutomationWork) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this AutomationWork.
-// Note that you need to call AutomationWork.Unwrap() before calling this method if this AutomationWork
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *AutomationWork) Update() *AutomationWorkUpdateOne {
-	return NewAutomationWorkClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the AutomationWork entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *AutomationWork) Unwrap() *AutomationWork {
@@ -238,62 +231,7 @@ func (_m *AutomationWork) String() string {
 	var builder strings.Builder
 	builder.WriteString("AutomationWork(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("account_id=")
-	builder.WriteString(_m.AccountID)
-	builder.WriteString(", ")
-	builder.WriteString("automation_id=")
-	builder.WriteString(_m.AutomationID)
-	builder.WriteString(", ")
-	builder.WriteString("version=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Version))
-	builder.WriteString(", ")
-	if v := _m.UserID; v != nil {
-		builder.WriteString("user_id=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	if v := _m.EmailKey; v != nil {
-		builder.WriteString("email_key=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	builder.WriteString("step_index=")
-	builder.WriteString(fmt.Sprintf("%v", _m.StepIndex))
-	builder.WriteString(", ")
-	builder.WriteString("state=")
-	builder.WriteString(fmt.Sprintf("%v", _m.State))
-	builder.WriteString(", ")
-	builder.WriteString("waiting=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Waiting))
-	builder.WriteString(", ")
-	builder.WriteString("input=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Input))
-	builder.WriteString(", ")
-	builder.WriteString("blocked=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Blocked))
-	builder.WriteString(", ")
-	if v := _m.RefusedAt; v != nil {
-		builder.WriteString("refused_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("ready_at=")
-	builder.WriteString(_m.ReadyAt.Format(time.ANSIC))
-	builder.WriteString(", ")
-	builder.WriteString("due_at=")
-	builder.WriteString(_m.DueAt.Format(time.ANSIC))
-	builder.WriteString(", ")
-	builder.WriteString("lane=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Lane))
-	builder.WriteString(", ")
-	builder.WriteString("parked=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Parked))
-	builder.WriteString(", ")
-	builder.WriteString("fence=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Fence))
-	builder.WriteString(", ")
-	builder.WriteString("claims=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Claims))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -272,13 +272,6 @@ func (_m *BillingCustomer) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this BillingCustomer.
-// Note that you need to call BillingCustomer.Unwrap() before calling this method if this BillingCustomer
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *BillingCustomer) Update() *BillingCustomerUpdateOne {
-	return NewBillingCustomerClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the BillingCustomer entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *BillingCustomer) Unwrap() *BillingCustomer {
@@ -295,93 +288,7 @@ func (_m *BillingCustomer) String() string {
 	var builder strings.Builder
 	builder.WriteString("BillingCustomer(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	if v := _m.CustomerID; v != nil {
-		builder.WriteString("customer_id=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	builder.WriteString("billing_email=")
-	builder.WriteString(_m.BillingEmail)
-	builder.WriteString(", ")
-	builder.WriteString("card_brand=")
-	builder.WriteString(_m.CardBrand)
-	builder.WriteString(", ")
-	builder.WriteString("card_last4=")
-	builder.WriteString(_m.CardLast4)
-	builder.WriteString(", ")
-	builder.WriteString("card_exp_month=")
-	builder.WriteString(fmt.Sprintf("%v", _m.CardExpMonth))
-	builder.WriteString(", ")
-	builder.WriteString("card_exp_year=")
-	builder.WriteString(fmt.Sprintf("%v", _m.CardExpYear))
-	builder.WriteString(", ")
-	builder.WriteString("payment_method=")
-	builder.WriteString(fmt.Sprintf("%v", _m.PaymentMethod))
-	builder.WriteString(", ")
-	builder.WriteString("checkout_id=")
-	builder.WriteString(_m.CheckoutID)
-	builder.WriteString(", ")
-	builder.WriteString("checkout_kind=")
-	builder.WriteString(_m.CheckoutKind)
-	builder.WriteString(", ")
-	builder.WriteString("checkout_url=")
-	builder.WriteString(_m.CheckoutURL)
-	builder.WriteString(", ")
-	if v := _m.CheckoutExpiresAt; v != nil {
-		builder.WriteString("checkout_expires_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("write_no=")
-	builder.WriteString(fmt.Sprintf("%v", _m.WriteNo))
-	builder.WriteString(", ")
-	if v := _m.SyncDueAt; v != nil {
-		builder.WriteString("sync_due_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	if v := _m.AskedAt; v != nil {
-		builder.WriteString("asked_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	if v := _m.ClaimedUntil; v != nil {
-		builder.WriteString("claimed_until=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("fence=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Fence))
-	builder.WriteString(", ")
-	builder.WriteString("failures=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Failures))
-	builder.WriteString(", ")
-	if v := _m.WritingUntil; v != nil {
-		builder.WriteString("writing_until=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	if v := _m.WroteAt; v != nil {
-		builder.WriteString("wrote_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("entitled_plan=")
-	builder.WriteString(_m.EntitledPlan)
-	builder.WriteString(", ")
-	if v := _m.SyncedAt; v != nil {
-		builder.WriteString("synced_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("problems=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Problems))
-	builder.WriteString(", ")
-	builder.WriteString("created_at=")
-	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
-	builder.WriteString(", ")
-	builder.WriteString("updated_at=")
-	builder.WriteString(_m.UpdatedAt.Format(time.ANSIC))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

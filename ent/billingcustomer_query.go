@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -41,68 +40,10 @@ func (_q *BillingCustomerQuery) Limit(limit int) *BillingCustomerQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *BillingCustomerQuery) Offset(offset int) *BillingCustomerQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
-// Unique configures the query builder to filter duplicate records on query.
-// By default, unique is set to true, and can be disabled using this method.
-func (_q *BillingCustomerQuery) Unique(unique bool) *BillingCustomerQuery {
-	_q.ctx.Unique = &unique
-	return _q
-}
-
 // Order specifies how the records should be ordered.
 func (_q *BillingCustomerQuery) Order(o ...billingcustomer.OrderOption) *BillingCustomerQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// First returns the first BillingCustomer entity from the query.
-// Returns a *NotFoundError when no BillingCustomer was found.
-func (_q *BillingCustomerQuery) First(ctx context.Context) (*BillingCustomer, error) {
-	nodes, err := _q.Limit(1).All(setContextOp(ctx, _q.ctx, ent.OpQueryFirst))
-	if err != nil {
-		return nil, err
-	}
-	if len(nodes) == 0 {
-		return nil, &NotFoundError{billingcustomer.Label}
-	}
-	return nodes[0], nil
-}
-
-// FirstX is like First, but panics if an error occurs.
-func (_q *BillingCustomerQuery) FirstX(ctx context.Context) *BillingCustomer {
-	node, err := _q.First(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return node
-}
-
-// FirstID returns the first BillingCustomer ID from the query.
-// Returns a *NotFoundError when no BillingCustomer ID was found.
-func (_q *BillingCustomerQuery) FirstID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(1).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryFirstID)); err != nil {
-		return
-	}
-	if len(ids) == 0 {
-		err = &NotFoundError{billingcustomer.Label}
-		return
-	}
-	return ids[0], nil
-}
-
-// FirstIDX is like FirstID, but panics if an error occurs.
-func (_q *BillingCustomerQuery) FirstIDX(ctx context.Context) string {
-	id, err := _q.FirstID(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return id
 }
 
 // Only returns a single BillingCustomer entity found by the query, ensuring it only returns one.
@@ -123,43 +64,6 @@ func (_q *BillingCustomerQuery) Only(ctx context.Context) (*BillingCustomer, err
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *BillingCustomerQuery) OnlyX(ctx context.Context) *BillingCustomer {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only BillingCustomer ID in the query.
-// Returns a *NotSingularError when more than one BillingCustomer ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *BillingCustomerQuery) OnlyID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{billingcustomer.Label}
-	default:
-		err = &NotSingularError{billingcustomer.Label}
-	}
-	return
-}
-
-// OnlyIDX is like OnlyID, but panics if an error occurs.
-func (_q *BillingCustomerQuery) OnlyIDX(ctx context.Context) string {
-	id, err := _q.OnlyID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // All executes the query and returns a list of BillingCustomers.
 func (_q *BillingCustomerQuery) All(ctx context.Context) ([]*BillingCustomer, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -170,36 +74,6 @@ func (_q *BillingCustomerQuery) All(ctx context.Context) ([]*BillingCustomer, er
 	return withInterceptors[[]*BillingCustomer](ctx, _q, qr, _q.inters)
 }
 
-// AllX is like All, but panics if an error occurs.
-func (_q *BillingCustomerQuery) AllX(ctx context.Context) []*BillingCustomer {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
-}
-
-// IDs executes the query and returns a list of BillingCustomer IDs.
-func (_q *BillingCustomerQuery) IDs(ctx context.Context) (ids []string, err error) {
-	if _q.ctx.Unique == nil && _q.path != nil {
-		_q.Unique(true)
-	}
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryIDs)
-	if err = _q.Select(billingcustomer.FieldID).Scan(ctx, &ids); err != nil {
-		return nil, err
-	}
-	return ids, nil
-}
-
-// IDsX is like IDs, but panics if an error occurs.
-func (_q *BillingCustomerQuery) IDsX(ctx context.Context) []string {
-	ids, err := _q.IDs(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return ids
-}
-
 // Count returns the count of the given query.
 func (_q *BillingCustomerQuery) Count(ctx context.Context) (int, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryCount)
@@ -207,104 +81,6 @@ func (_q *BillingCustomerQuery) Count(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	return withInterceptors[int](ctx, _q, querierCount[*BillingCustomerQuery](), _q.inters)
-}
-
-// CountX is like Count, but panics if an error occurs.
-func (_q *BillingCustomerQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
-// Exist returns true if the query has elements in the graph.
-func (_q *BillingCustomerQuery) Exist(ctx context.Context) (bool, error) {
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
-	switch _, err := _q.FirstID(ctx); {
-	case IsNotFound(err):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("ent: check existence: %w", err)
-	default:
-		return true, nil
-	}
-}
-
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *BillingCustomerQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
-}
-
-// Clone returns a duplicate of the BillingCustomerQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *BillingCustomerQuery) Clone() *BillingCustomerQuery {
-	if _q == nil {
-		return nil
-	}
-	return &BillingCustomerQuery{
-		config:     _q.config,
-		ctx:        _q.ctx.Clone(),
-		order:      append([]billingcustomer.OrderOption{}, _q.order...),
-		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.BillingCustomer{}, _q.predicates...),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
-// GroupBy is used to group vertices by one or more fields/columns.
-// It is often used with aggregate functions, like: count, max, mean, min, sum.
-//
-// Example:
-//
-//	var v []struct {
-//		CustomerID string `json:"customer_id,omitempty"`
-//		Count int `json:"count,omitempty"`
-//	}
-//
-//	client.BillingCustomer.Query().
-//		GroupBy(billingcustomer.FieldCustomerID).
-//		Aggregate(ent.Count()).
-//		Scan(ctx, &v)
-func (_q *BillingCustomerQuery) GroupBy(field string, fields ...string) *BillingCustomerGroupBy {
-	_q.ctx.Fields = append([]string{field}, fields...)
-	grbuild := &BillingCustomerGroupBy{build: _q}
-	grbuild.flds = &_q.ctx.Fields
-	grbuild.label = billingcustomer.Label
-	grbuild.scan = grbuild.Scan
-	return grbuild
-}
-
-// Select allows the selection one or more fields/columns for the given query,
-// instead of selecting all fields in the entity.
-//
-// Example:
-//
-//	var v []struct {
-//		CustomerID string `json:"customer_id,omitempty"`
-//	}
-//
-//	client.BillingCustomer.Query().
-//		Select(billingcustomer.FieldCustomerID).
-//		Scan(ctx, &v)
-func (_q *BillingCustomerQuery) Select(fields ...string) *BillingCustomerSelect {
-	_q.ctx.Fields = append(_q.ctx.Fields, fields...)
-	sbuild := &BillingCustomerSelect{BillingCustomerQuery: _q}
-	sbuild.label = billingcustomer.Label
-	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
-	return sbuild
-}
-
-// Aggregate returns a BillingCustomerSelect configured with the given aggregations.
-func (_q *BillingCustomerQuery) Aggregate(fns ...AggregateFunc) *BillingCustomerSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *BillingCustomerQuery) prepareQuery(ctx context.Context) error {
@@ -448,105 +224,19 @@ func (_q *BillingCustomerQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	return selector
 }
 
-// ForUpdate locks the selected rows against concurrent updates, and prevent them from being
-// updated, deleted or "selected ... for update" by other sessions, until the transaction is
-// either committed or rolled-back.
-func (_q *BillingCustomerQuery) ForUpdate(opts ...sql.LockOption) *BillingCustomerQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForUpdate(opts...)
-	})
-	return _q
-}
-
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *BillingCustomerQuery) ForShare(opts ...sql.LockOption) *BillingCustomerQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *BillingCustomerQuery) Modify(modifiers ...func(s *sql.Selector)) *BillingCustomerSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
-// BillingCustomerGroupBy is the group-by builder for BillingCustomer entities.
-type BillingCustomerGroupBy struct {
-	selector
-	build *BillingCustomerQuery
-}
-
-// Aggregate adds the given aggregation functions to the group-by query.
-func (_g *BillingCustomerGroupBy) Aggregate(fns ...AggregateFunc) *BillingCustomerGroupBy {
-	_g.fns = append(_g.fns, fns...)
-	return _g
-}
-
-// Scan applies the selector query and scans the result into the given value.
-func (_g *BillingCustomerGroupBy) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _g.build.ctx, ent.OpQueryGroupBy)
-	if err := _g.build.prepareQuery(ctx); err != nil {
-		return err
-	}
-	return scanWithInterceptors[*BillingCustomerQuery, *BillingCustomerGroupBy](ctx, _g.build, _g, _g.build.inters, v)
-}
-
-func (_g *BillingCustomerGroupBy) sqlScan(ctx context.Context, root *BillingCustomerQuery, v any) error {
-	selector := root.sqlQuery(ctx).Select()
-	aggregation := make([]string, 0, len(_g.fns))
-	for _, fn := range _g.fns {
-		aggregation = append(aggregation, fn(selector))
-	}
-	if len(selector.SelectedColumns()) == 0 {
-		columns := make([]string, 0, len(*_g.flds)+len(_g.fns))
-		for _, f := range *_g.flds {
-			columns = append(columns, selector.C(f))
-		}
-		columns = append(columns, aggregation...)
-		selector.Select(columns...)
-	}
-	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	if err := selector.Err(); err != nil {
-		return err
-	}
-	rows := &sql.Rows{}
-	query, args := selector.Query()
-	if err := _g.build.driver.Query(ctx, query, args, rows); err != nil {
-		return err
-	}
-	defer rows.Close()
-	return sql.ScanSlice(rows, v)
-}
-
 // BillingCustomerSelect is the builder for selecting fields of BillingCustomer entities.
 type BillingCustomerSelect struct {
-	*BillingCustomerQuery
+	BillingCustomerQuery *BillingCustomerQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *BillingCustomerSelect) Aggregate(fns ...AggregateFunc) *BillingCustomerSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *BillingCustomerSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.BillingCustomerQuery.ctx, ent.OpQuerySelect)
+	if err := _s.BillingCustomerQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*BillingCustomerQuery, *BillingCustomerSelect](ctx, _s.BillingCustomerQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*BillingCustomerQuery, *BillingCustomerSelect](ctx, _s.BillingCustomerQuery, _s, _s.BillingCustomerQuery.inters, v)
 }
 
 func (_s *BillingCustomerSelect) sqlScan(ctx context.Context, root *BillingCustomerQuery, v any) error {
@@ -563,15 +253,9 @@ func (_s *BillingCustomerSelect) sqlScan(ctx context.Context, root *BillingCusto
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.BillingCustomerQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *BillingCustomerSelect) Modify(modifiers ...func(s *sql.Selector)) *BillingCustomerSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
-	return _s
 }

@@ -134,13 +134,6 @@ func (_m *CapturedMail) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this CapturedMail.
-// Note that you need to call CapturedMail.Unwrap() before calling this method if this CapturedMail
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *CapturedMail) Update() *CapturedMailUpdateOne {
-	return NewCapturedMailClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the CapturedMail entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *CapturedMail) Unwrap() *CapturedMail {
@@ -157,29 +150,7 @@ func (_m *CapturedMail) String() string {
 	var builder strings.Builder
 	builder.WriteString("CapturedMail(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("received_at=")
-	builder.WriteString(_m.ReceivedAt.Format(time.ANSIC))
-	builder.WriteString(", ")
-	builder.WriteString("mail_from=")
-	builder.WriteString(_m.MailFrom)
-	builder.WriteString(", ")
-	builder.WriteString("rcpt_to=")
-	builder.WriteString(fmt.Sprintf("%v", _m.RcptTo))
-	builder.WriteString(", ")
-	builder.WriteString("from=")
-	builder.WriteString(_m.From)
-	builder.WriteString(", ")
-	builder.WriteString("subject=")
-	builder.WriteString(_m.Subject)
-	builder.WriteString(", ")
-	builder.WriteString("message_id=")
-	builder.WriteString(_m.MessageID)
-	builder.WriteString(", ")
-	builder.WriteString("size=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Size))
-	builder.WriteString(", ")
-	builder.WriteString("raw=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Raw))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

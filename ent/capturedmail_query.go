@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -60,28 +59,6 @@ func (_q *CapturedMailQuery) Order(o ...capturedmail.OrderOption) *CapturedMailQ
 	return _q
 }
 
-// First returns the first CapturedMail entity from the query.
-// Returns a *NotFoundError when no CapturedMail was found.
-func (_q *CapturedMailQuery) First(ctx context.Context) (*CapturedMail, error) {
-	nodes, err := _q.Limit(1).All(setContextOp(ctx, _q.ctx, ent.OpQueryFirst))
-	if err != nil {
-		return nil, err
-	}
-	if len(nodes) == 0 {
-		return nil, &NotFoundError{capturedmail.Label}
-	}
-	return nodes[0], nil
-}
-
-// FirstX is like First, but panics if an error occurs.
-func (_q *CapturedMailQuery) FirstX(ctx context.Context) *CapturedMail {
-	node, err := _q.First(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return node
-}
-
 // FirstID returns the first CapturedMail ID from the query.
 // Returns a *NotFoundError when no CapturedMail ID was found.
 func (_q *CapturedMailQuery) FirstID(ctx context.Context) (id int64, err error) {
@@ -94,15 +71,6 @@ func (_q *CapturedMailQuery) FirstID(ctx context.Context) (id int64, err error) 
 		return
 	}
 	return ids[0], nil
-}
-
-// FirstIDX is like FirstID, but panics if an error occurs.
-func (_q *CapturedMailQuery) FirstIDX(ctx context.Context) int64 {
-	id, err := _q.FirstID(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return id
 }
 
 // Only returns a single CapturedMail entity found by the query, ensuring it only returns one.
@@ -123,43 +91,6 @@ func (_q *CapturedMailQuery) Only(ctx context.Context) (*CapturedMail, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *CapturedMailQuery) OnlyX(ctx context.Context) *CapturedMail {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only CapturedMail ID in the query.
-// Returns a *NotSingularError when more than one CapturedMail ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *CapturedMailQuery) OnlyID(ctx context.Context) (id int64, err error) {
-	var ids []int64
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{capturedmail.Label}
-	default:
-		err = &NotSingularError{capturedmail.Label}
-	}
-	return
-}
-
-// OnlyIDX is like OnlyID, but panics if an error occurs.
-func (_q *CapturedMailQuery) OnlyIDX(ctx context.Context) int64 {
-	id, err := _q.OnlyID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // All executes the query and returns a list of CapturedMails.
 func (_q *CapturedMailQuery) All(ctx context.Context) ([]*CapturedMail, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -168,15 +99,6 @@ func (_q *CapturedMailQuery) All(ctx context.Context) ([]*CapturedMail, error) {
 	}
 	qr := querierAll[[]*CapturedMail, *CapturedMailQuery]()
 	return withInterceptors[[]*CapturedMail](ctx, _q, qr, _q.inters)
-}
-
-// AllX is like All, but panics if an error occurs.
-func (_q *CapturedMailQuery) AllX(ctx context.Context) []*CapturedMail {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
 }
 
 // IDs executes the query and returns a list of CapturedMail IDs.
@@ -191,15 +113,6 @@ func (_q *CapturedMailQuery) IDs(ctx context.Context) (ids []int64, err error) {
 	return ids, nil
 }
 
-// IDsX is like IDs, but panics if an error occurs.
-func (_q *CapturedMailQuery) IDsX(ctx context.Context) []int64 {
-	ids, err := _q.IDs(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return ids
-}
-
 // Count returns the count of the given query.
 func (_q *CapturedMailQuery) Count(ctx context.Context) (int, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryCount)
@@ -207,79 +120,6 @@ func (_q *CapturedMailQuery) Count(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	return withInterceptors[int](ctx, _q, querierCount[*CapturedMailQuery](), _q.inters)
-}
-
-// CountX is like Count, but panics if an error occurs.
-func (_q *CapturedMailQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
-// Exist returns true if the query has elements in the graph.
-func (_q *CapturedMailQuery) Exist(ctx context.Context) (bool, error) {
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
-	switch _, err := _q.FirstID(ctx); {
-	case IsNotFound(err):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("ent: check existence: %w", err)
-	default:
-		return true, nil
-	}
-}
-
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *CapturedMailQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
-}
-
-// Clone returns a duplicate of the CapturedMailQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *CapturedMailQuery) Clone() *CapturedMailQuery {
-	if _q == nil {
-		return nil
-	}
-	return &CapturedMailQuery{
-		config:     _q.config,
-		ctx:        _q.ctx.Clone(),
-		order:      append([]capturedmail.OrderOption{}, _q.order...),
-		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.CapturedMail{}, _q.predicates...),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
-// GroupBy is used to group vertices by one or more fields/columns.
-// It is often used with aggregate functions, like: count, max, mean, min, sum.
-//
-// Example:
-//
-//	var v []struct {
-//		ReceivedAt time.Time `json:"received_at,omitempty"`
-//		Count int `json:"count,omitempty"`
-//	}
-//
-//	client.CapturedMail.Query().
-//		GroupBy(capturedmail.FieldReceivedAt).
-//		Aggregate(ent.Count()).
-//		Scan(ctx, &v)
-func (_q *CapturedMailQuery) GroupBy(field string, fields ...string) *CapturedMailGroupBy {
-	_q.ctx.Fields = append([]string{field}, fields...)
-	grbuild := &CapturedMailGroupBy{build: _q}
-	grbuild.flds = &_q.ctx.Fields
-	grbuild.label = capturedmail.Label
-	grbuild.scan = grbuild.Scan
-	return grbuild
 }
 
 // Select allows the selection one or more fields/columns for the given query,
@@ -300,11 +140,6 @@ func (_q *CapturedMailQuery) Select(fields ...string) *CapturedMailSelect {
 	sbuild.label = capturedmail.Label
 	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
 	return sbuild
-}
-
-// Aggregate returns a CapturedMailSelect configured with the given aggregations.
-func (_q *CapturedMailQuery) Aggregate(fns ...AggregateFunc) *CapturedMailSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *CapturedMailQuery) prepareQuery(ctx context.Context) error {
@@ -448,96 +283,10 @@ func (_q *CapturedMailQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	return selector
 }
 
-// ForUpdate locks the selected rows against concurrent updates, and prevent them from being
-// updated, deleted or "selected ... for update" by other sessions, until the transaction is
-// either committed or rolled-back.
-func (_q *CapturedMailQuery) ForUpdate(opts ...sql.LockOption) *CapturedMailQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForUpdate(opts...)
-	})
-	return _q
-}
-
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *CapturedMailQuery) ForShare(opts ...sql.LockOption) *CapturedMailQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *CapturedMailQuery) Modify(modifiers ...func(s *sql.Selector)) *CapturedMailSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
-// CapturedMailGroupBy is the group-by builder for CapturedMail entities.
-type CapturedMailGroupBy struct {
-	selector
-	build *CapturedMailQuery
-}
-
-// Aggregate adds the given aggregation functions to the group-by query.
-func (_g *CapturedMailGroupBy) Aggregate(fns ...AggregateFunc) *CapturedMailGroupBy {
-	_g.fns = append(_g.fns, fns...)
-	return _g
-}
-
-// Scan applies the selector query and scans the result into the given value.
-func (_g *CapturedMailGroupBy) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _g.build.ctx, ent.OpQueryGroupBy)
-	if err := _g.build.prepareQuery(ctx); err != nil {
-		return err
-	}
-	return scanWithInterceptors[*CapturedMailQuery, *CapturedMailGroupBy](ctx, _g.build, _g, _g.build.inters, v)
-}
-
-func (_g *CapturedMailGroupBy) sqlScan(ctx context.Context, root *CapturedMailQuery, v any) error {
-	selector := root.sqlQuery(ctx).Select()
-	aggregation := make([]string, 0, len(_g.fns))
-	for _, fn := range _g.fns {
-		aggregation = append(aggregation, fn(selector))
-	}
-	if len(selector.SelectedColumns()) == 0 {
-		columns := make([]string, 0, len(*_g.flds)+len(_g.fns))
-		for _, f := range *_g.flds {
-			columns = append(columns, selector.C(f))
-		}
-		columns = append(columns, aggregation...)
-		selector.Select(columns...)
-	}
-	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	if err := selector.Err(); err != nil {
-		return err
-	}
-	rows := &sql.Rows{}
-	query, args := selector.Query()
-	if err := _g.build.driver.Query(ctx, query, args, rows); err != nil {
-		return err
-	}
-	defer rows.Close()
-	return sql.ScanSlice(rows, v)
-}
-
 // CapturedMailSelect is the builder for selecting fields of CapturedMail entities.
 type CapturedMailSelect struct {
 	*CapturedMailQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *CapturedMailSelect) Aggregate(fns ...AggregateFunc) *CapturedMailSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
@@ -568,10 +317,4 @@ func (_s *CapturedMailSelect) sqlScan(ctx context.Context, root *CapturedMailQue
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *CapturedMailSelect) Modify(modifiers ...func(s *sql.Selector)) *CapturedMailSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
-	return _s
 }

@@ -131,13 +131,6 @@ func (_m *CategoryOptOut) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this CategoryOptOut.
-// Note that you need to call CategoryOptOut.Unwrap() before calling this method if this CategoryOptOut
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *CategoryOptOut) Update() *CategoryOptOutUpdateOne {
-	return NewCategoryOptOutClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the CategoryOptOut entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *CategoryOptOut) Unwrap() *CategoryOptOut {
@@ -154,33 +147,7 @@ func (_m *CategoryOptOut) String() string {
 	var builder strings.Builder
 	builder.WriteString("CategoryOptOut(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("account_id=")
-	builder.WriteString(_m.AccountID)
-	builder.WriteString(", ")
-	builder.WriteString("address_hash=")
-	builder.WriteString(fmt.Sprintf("%v", _m.AddressHash))
-	builder.WriteString(", ")
-	if v := _m.Email; v != nil {
-		builder.WriteString("email=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	builder.WriteString("category=")
-	builder.WriteString(_m.Category)
-	builder.WriteString(", ")
-	builder.WriteString("category_label=")
-	builder.WriteString(_m.CategoryLabel)
-	builder.WriteString(", ")
-	builder.WriteString("source=")
-	builder.WriteString(_m.Source)
-	builder.WriteString(", ")
-	if v := _m.EmailID; v != nil {
-		builder.WriteString("email_id=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	builder.WriteString("created_at=")
-	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

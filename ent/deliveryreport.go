@@ -10,7 +10,6 @@ import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/deliveryreport"
-	"github.com/postrider/postrider/ent/email"
 )
 
 // DeliveryReport is the model entity for the DeliveryReport schema.
@@ -55,17 +54,6 @@ type DeliveryReportEdges struct {
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
 	loadedTypes [1]bool
-}
-
-// EmailOrErr returns the Email value or an error if the edge
-// was not loaded in eager-loading, or loaded but was not found.
-func (e DeliveryReportEdges) EmailOrErr() (*Email, error) {
-	if e.Email != nil {
-		return e.Email, nil
-	} else if e.loadedTypes[0] {
-		return nil, &NotFoundError{label: email.Label}
-	}
-	return nil, &NotLoadedError{edge: "email"}
 }
 
 // scanValues returns the types for scanning values from sql.Rows.
@@ -189,18 +177,6 @@ func (_m *DeliveryReport) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// QueryEmail queries the "email" edge of the DeliveryReport entity.
-func (_m *DeliveryReport) QueryEmail() *EmailQuery {
-	return NewDeliveryReportClient(_m.config).QueryEmail(_m)
-}
-
-// Update returns a builder for updating this DeliveryReport.
-// Note that you need to call DeliveryReport.Unwrap() before calling this method if this DeliveryReport
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *DeliveryReport) Update() *DeliveryReportUpdateOne {
-	return NewDeliveryReportClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the DeliveryReport entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *DeliveryReport) Unwrap() *DeliveryReport {
@@ -217,41 +193,7 @@ func (_m *DeliveryReport) String() string {
 	var builder strings.Builder
 	builder.WriteString("DeliveryReport(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("account_id=")
-	builder.WriteString(_m.AccountID)
-	builder.WriteString(", ")
-	builder.WriteString("email_id=")
-	builder.WriteString(_m.EmailID)
-	builder.WriteString(", ")
-	builder.WriteString("recipient_id=")
-	builder.WriteString(fmt.Sprintf("%v", _m.RecipientID))
-	builder.WriteString(", ")
-	builder.WriteString("kind=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Kind))
-	builder.WriteString(", ")
-	builder.WriteString("effective=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Effective))
-	builder.WriteString(", ")
-	builder.WriteString("digest=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Digest))
-	builder.WriteString(", ")
-	builder.WriteString("status=")
-	builder.WriteString(_m.Status)
-	builder.WriteString(", ")
-	builder.WriteString("diagnostic=")
-	builder.WriteString(_m.Diagnostic)
-	builder.WriteString(", ")
-	builder.WriteString("class=")
-	builder.WriteString(_m.Class)
-	builder.WriteString(", ")
-	builder.WriteString("reporter=")
-	builder.WriteString(_m.Reporter)
-	builder.WriteString(", ")
-	builder.WriteString("remote_addr=")
-	builder.WriteString(_m.RemoteAddr)
-	builder.WriteString(", ")
-	builder.WriteString("created_at=")
-	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

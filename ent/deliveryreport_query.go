@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -43,12 +42,6 @@ func (_q *DeliveryReportQuery) Limit(limit int) *DeliveryReportQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *DeliveryReportQuery) Offset(offset int) *DeliveryReportQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
 // Unique configures the query builder to filter duplicate records on query.
 // By default, unique is set to true, and can be disabled using this method.
 func (_q *DeliveryReportQuery) Unique(unique bool) *DeliveryReportQuery {
@@ -60,50 +53,6 @@ func (_q *DeliveryReportQuery) Unique(unique bool) *DeliveryReportQuery {
 func (_q *DeliveryReportQuery) Order(o ...deliveryreport.OrderOption) *DeliveryReportQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// QueryEmail chains the current query on the "email" edge.
-func (_q *DeliveryReportQuery) QueryEmail() *EmailQuery {
-	query := (&EmailClient{config: _q.config}).Query()
-	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
-		if err := _q.prepareQuery(ctx); err != nil {
-			return nil, err
-		}
-		selector := _q.sqlQuery(ctx)
-		if err := selector.Err(); err != nil {
-			return nil, err
-		}
-		step := sqlgraph.NewStep(
-			sqlgraph.From(deliveryreport.Table, deliveryreport.FieldID, selector),
-			sqlgraph.To(email.Table, email.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, true, deliveryreport.EmailTable, deliveryreport.EmailColumn),
-		)
-		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
-		return fromU, nil
-	}
-	return query
-}
-
-// First returns the first DeliveryReport entity from the query.
-// Returns a *NotFoundError when no DeliveryReport was found.
-func (_q *DeliveryReportQuery) First(ctx context.Context) (*DeliveryReport, error) {
-	nodes, err := _q.Limit(1).All(setContextOp(ctx, _q.ctx, ent.OpQueryFirst))
-	if err != nil {
-		return nil, err
-	}
-	if len(nodes) == 0 {
-		return nil, &NotFoundError{deliveryreport.Label}
-	}
-	return nodes[0], nil
-}
-
-// FirstX is like First, but panics if an error occurs.
-func (_q *DeliveryReportQuery) FirstX(ctx context.Context) *DeliveryReport {
-	node, err := _q.First(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return node
 }
 
 // FirstID returns the first DeliveryReport ID from the query.
@@ -118,15 +67,6 @@ func (_q *DeliveryReportQuery) FirstID(ctx context.Context) (id int64, err error
 		return
 	}
 	return ids[0], nil
-}
-
-// FirstIDX is like FirstID, but panics if an error occurs.
-func (_q *DeliveryReportQuery) FirstIDX(ctx context.Context) int64 {
-	id, err := _q.FirstID(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return id
 }
 
 // Only returns a single DeliveryReport entity found by the query, ensuring it only returns one.
@@ -147,43 +87,6 @@ func (_q *DeliveryReportQuery) Only(ctx context.Context) (*DeliveryReport, error
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *DeliveryReportQuery) OnlyX(ctx context.Context) *DeliveryReport {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only DeliveryReport ID in the query.
-// Returns a *NotSingularError when more than one DeliveryReport ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *DeliveryReportQuery) OnlyID(ctx context.Context) (id int64, err error) {
-	var ids []int64
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{deliveryreport.Label}
-	default:
-		err = &NotSingularError{deliveryreport.Label}
-	}
-	return
-}
-
-// OnlyIDX is like OnlyID, but panics if an error occurs.
-func (_q *DeliveryReportQuery) OnlyIDX(ctx context.Context) int64 {
-	id, err := _q.OnlyID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // All executes the query and returns a list of DeliveryReports.
 func (_q *DeliveryReportQuery) All(ctx context.Context) ([]*DeliveryReport, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -192,15 +95,6 @@ func (_q *DeliveryReportQuery) All(ctx context.Context) ([]*DeliveryReport, erro
 	}
 	qr := querierAll[[]*DeliveryReport, *DeliveryReportQuery]()
 	return withInterceptors[[]*DeliveryReport](ctx, _q, qr, _q.inters)
-}
-
-// AllX is like All, but panics if an error occurs.
-func (_q *DeliveryReportQuery) AllX(ctx context.Context) []*DeliveryReport {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
 }
 
 // IDs executes the query and returns a list of DeliveryReport IDs.
@@ -215,15 +109,6 @@ func (_q *DeliveryReportQuery) IDs(ctx context.Context) (ids []int64, err error)
 	return ids, nil
 }
 
-// IDsX is like IDs, but panics if an error occurs.
-func (_q *DeliveryReportQuery) IDsX(ctx context.Context) []int64 {
-	ids, err := _q.IDs(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return ids
-}
-
 // Count returns the count of the given query.
 func (_q *DeliveryReportQuery) Count(ctx context.Context) (int, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryCount)
@@ -231,15 +116,6 @@ func (_q *DeliveryReportQuery) Count(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	return withInterceptors[int](ctx, _q, querierCount[*DeliveryReportQuery](), _q.inters)
-}
-
-// CountX is like Count, but panics if an error occurs.
-func (_q *DeliveryReportQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
 }
 
 // Exist returns true if the query has elements in the graph.
@@ -253,69 +129,6 @@ func (_q *DeliveryReportQuery) Exist(ctx context.Context) (bool, error) {
 	default:
 		return true, nil
 	}
-}
-
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *DeliveryReportQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
-}
-
-// Clone returns a duplicate of the DeliveryReportQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *DeliveryReportQuery) Clone() *DeliveryReportQuery {
-	if _q == nil {
-		return nil
-	}
-	return &DeliveryReportQuery{
-		config:     _q.config,
-		ctx:        _q.ctx.Clone(),
-		order:      append([]deliveryreport.OrderOption{}, _q.order...),
-		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.DeliveryReport{}, _q.predicates...),
-		withEmail:  _q.withEmail.Clone(),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
-// WithEmail tells the query-builder to eager-load the nodes that are connected to
-// the "email" edge. The optional arguments are used to configure the query builder of the edge.
-func (_q *DeliveryReportQuery) WithEmail(opts ...func(*EmailQuery)) *DeliveryReportQuery {
-	query := (&EmailClient{config: _q.config}).Query()
-	for _, opt := range opts {
-		opt(query)
-	}
-	_q.withEmail = query
-	return _q
-}
-
-// GroupBy is used to group vertices by one or more fields/columns.
-// It is often used with aggregate functions, like: count, max, mean, min, sum.
-//
-// Example:
-//
-//	var v []struct {
-//		AccountID string `json:"account_id,omitempty"`
-//		Count int `json:"count,omitempty"`
-//	}
-//
-//	client.DeliveryReport.Query().
-//		GroupBy(deliveryreport.FieldAccountID).
-//		Aggregate(ent.Count()).
-//		Scan(ctx, &v)
-func (_q *DeliveryReportQuery) GroupBy(field string, fields ...string) *DeliveryReportGroupBy {
-	_q.ctx.Fields = append([]string{field}, fields...)
-	grbuild := &DeliveryReportGroupBy{build: _q}
-	grbuild.flds = &_q.ctx.Fields
-	grbuild.label = deliveryreport.Label
-	grbuild.scan = grbuild.Scan
-	return grbuild
 }
 
 // Select allows the selection one or more fields/columns for the given query,
@@ -336,11 +149,6 @@ func (_q *DeliveryReportQuery) Select(fields ...string) *DeliveryReportSelect {
 	sbuild.label = deliveryreport.Label
 	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
 	return sbuild
-}
-
-// Aggregate returns a DeliveryReportSelect configured with the given aggregations.
-func (_q *DeliveryReportQuery) Aggregate(fns ...AggregateFunc) *DeliveryReportSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *DeliveryReportQuery) prepareQuery(ctx context.Context) error {
@@ -527,105 +335,19 @@ func (_q *DeliveryReportQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	return selector
 }
 
-// ForUpdate locks the selected rows against concurrent updates, and prevent them from being
-// updated, deleted or "selected ... for update" by other sessions, until the transaction is
-// either committed or rolled-back.
-func (_q *DeliveryReportQuery) ForUpdate(opts ...sql.LockOption) *DeliveryReportQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForUpdate(opts...)
-	})
-	return _q
-}
-
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *DeliveryReportQuery) ForShare(opts ...sql.LockOption) *DeliveryReportQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *DeliveryReportQuery) Modify(modifiers ...func(s *sql.Selector)) *DeliveryReportSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
-// DeliveryReportGroupBy is the group-by builder for DeliveryReport entities.
-type DeliveryReportGroupBy struct {
-	selector
-	build *DeliveryReportQuery
-}
-
-// Aggregate adds the given aggregation functions to the group-by query.
-func (_g *DeliveryReportGroupBy) Aggregate(fns ...AggregateFunc) *DeliveryReportGroupBy {
-	_g.fns = append(_g.fns, fns...)
-	return _g
-}
-
-// Scan applies the selector query and scans the result into the given value.
-func (_g *DeliveryReportGroupBy) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _g.build.ctx, ent.OpQueryGroupBy)
-	if err := _g.build.prepareQuery(ctx); err != nil {
-		return err
-	}
-	return scanWithInterceptors[*DeliveryReportQuery, *DeliveryReportGroupBy](ctx, _g.build, _g, _g.build.inters, v)
-}
-
-func (_g *DeliveryReportGroupBy) sqlScan(ctx context.Context, root *DeliveryReportQuery, v any) error {
-	selector := root.sqlQuery(ctx).Select()
-	aggregation := make([]string, 0, len(_g.fns))
-	for _, fn := range _g.fns {
-		aggregation = append(aggregation, fn(selector))
-	}
-	if len(selector.SelectedColumns()) == 0 {
-		columns := make([]string, 0, len(*_g.flds)+len(_g.fns))
-		for _, f := range *_g.flds {
-			columns = append(columns, selector.C(f))
-		}
-		columns = append(columns, aggregation...)
-		selector.Select(columns...)
-	}
-	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	if err := selector.Err(); err != nil {
-		return err
-	}
-	rows := &sql.Rows{}
-	query, args := selector.Query()
-	if err := _g.build.driver.Query(ctx, query, args, rows); err != nil {
-		return err
-	}
-	defer rows.Close()
-	return sql.ScanSlice(rows, v)
-}
-
 // DeliveryReportSelect is the builder for selecting fields of DeliveryReport entities.
 type DeliveryReportSelect struct {
-	*DeliveryReportQuery
+	DeliveryReportQuery *DeliveryReportQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *DeliveryReportSelect) Aggregate(fns ...AggregateFunc) *DeliveryReportSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *DeliveryReportSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.DeliveryReportQuery.ctx, ent.OpQuerySelect)
+	if err := _s.DeliveryReportQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*DeliveryReportQuery, *DeliveryReportSelect](ctx, _s.DeliveryReportQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*DeliveryReportQuery, *DeliveryReportSelect](ctx, _s.DeliveryReportQuery, _s, _s.DeliveryReportQuery.inters, v)
 }
 
 func (_s *DeliveryReportSelect) sqlScan(ctx context.Context, root *DeliveryReportQuery, v any) error {
@@ -642,15 +364,9 @@ func (_s *DeliveryReportSelect) sqlScan(ctx context.Context, root *DeliveryRepor
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.DeliveryReportQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *DeliveryReportSelect) Modify(modifiers ...func(s *sql.Selector)) *DeliveryReportSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
-	return _s
 }

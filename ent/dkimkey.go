@@ -10,7 +10,6 @@ import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/dkimkey"
-	"github.com/postrider/postrider/ent/domain"
 )
 
 // DKIMKey is the model entity for the DKIMKey schema.
@@ -49,17 +48,6 @@ type DKIMKeyEdges struct {
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
 	loadedTypes [1]bool
-}
-
-// DomainOrErr returns the Domain value or an error if the edge
-// was not loaded in eager-loading, or loaded but was not found.
-func (e DKIMKeyEdges) DomainOrErr() (*Domain, error) {
-	if e.Domain != nil {
-		return e.Domain, nil
-	} else if e.loadedTypes[0] {
-		return nil, &NotFoundError{label: domain.Label}
-	}
-	return nil, &NotLoadedError{edge: "domain"}
 }
 
 // scanValues returns the types for scanning values from sql.Rows.
@@ -163,18 +151,6 @@ func (_m *DKIMKey) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// QueryDomain queries the "domain" edge of the DKIMKey entity.
-func (_m *DKIMKey) QueryDomain() *DomainQuery {
-	return NewDKIMKeyClient(_m.config).QueryDomain(_m)
-}
-
-// Update returns a builder for updating this DKIMKey.
-// Note that you need to call DKIMKey.Unwrap() before calling this method if this DKIMKey
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *DKIMKey) Update() *DKIMKeyUpdateOne {
-	return NewDKIMKeyClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the DKIMKey entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *DKIMKey) Unwrap() *DKIMKey {
@@ -191,35 +167,7 @@ func (_m *DKIMKey) String() string {
 	var builder strings.Builder
 	builder.WriteString("DKIMKey(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("domain_id=")
-	builder.WriteString(_m.DomainID)
-	builder.WriteString(", ")
-	builder.WriteString("selector=")
-	builder.WriteString(_m.Selector)
-	builder.WriteString(", ")
-	builder.WriteString("algorithm=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Algorithm))
-	builder.WriteString(", ")
-	builder.WriteString("private_key=<sensitive>")
-	builder.WriteString(", ")
-	builder.WriteString("public_key=")
-	builder.WriteString(_m.PublicKey)
-	builder.WriteString(", ")
-	builder.WriteString("state=")
-	builder.WriteString(fmt.Sprintf("%v", _m.State))
-	builder.WriteString(", ")
-	builder.WriteString("created_at=")
-	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
-	builder.WriteString(", ")
-	if v := _m.ActivatedAt; v != nil {
-		builder.WriteString("activated_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	if v := _m.RetiredAt; v != nil {
-		builder.WriteString("retired_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
+
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -57,65 +56,10 @@ func (_c *DKIMKeyCreate) SetState(v dkimkey.State) *DKIMKeyCreate {
 	return _c
 }
 
-// SetNillableState sets the "state" field if the given value is not nil.
-func (_c *DKIMKeyCreate) SetNillableState(v *dkimkey.State) *DKIMKeyCreate {
-	if v != nil {
-		_c.SetState(*v)
-	}
-	return _c
-}
-
-// SetCreatedAt sets the "created_at" field.
-func (_c *DKIMKeyCreate) SetCreatedAt(v time.Time) *DKIMKeyCreate {
-	_c.mutation.SetCreatedAt(v)
-	return _c
-}
-
-// SetNillableCreatedAt sets the "created_at" field if the given value is not nil.
-func (_c *DKIMKeyCreate) SetNillableCreatedAt(v *time.Time) *DKIMKeyCreate {
-	if v != nil {
-		_c.SetCreatedAt(*v)
-	}
-	return _c
-}
-
-// SetActivatedAt sets the "activated_at" field.
-func (_c *DKIMKeyCreate) SetActivatedAt(v time.Time) *DKIMKeyCreate {
-	_c.mutation.SetActivatedAt(v)
-	return _c
-}
-
-// SetNillableActivatedAt sets the "activated_at" field if the given value is not nil.
-func (_c *DKIMKeyCreate) SetNillableActivatedAt(v *time.Time) *DKIMKeyCreate {
-	if v != nil {
-		_c.SetActivatedAt(*v)
-	}
-	return _c
-}
-
-// SetRetiredAt sets the "retired_at" field.
-func (_c *DKIMKeyCreate) SetRetiredAt(v time.Time) *DKIMKeyCreate {
-	_c.mutation.SetRetiredAt(v)
-	return _c
-}
-
-// SetNillableRetiredAt sets the "retired_at" field if the given value is not nil.
-func (_c *DKIMKeyCreate) SetNillableRetiredAt(v *time.Time) *DKIMKeyCreate {
-	if v != nil {
-		_c.SetRetiredAt(*v)
-	}
-	return _c
-}
-
 // SetID sets the "id" field.
 func (_c *DKIMKeyCreate) SetID(v string) *DKIMKeyCreate {
 	_c.mutation.SetID(v)
 	return _c
-}
-
-// SetDomain sets the "domain" edge to the Domain entity.
-func (_c *DKIMKeyCreate) SetDomain(v *Domain) *DKIMKeyCreate {
-	return _c.SetDomainID(v.ID)
 }
 
 // Mutation returns the DKIMKeyMutation object of the builder.
@@ -129,26 +73,10 @@ func (_c *DKIMKeyCreate) Save(ctx context.Context) (*DKIMKey, error) {
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
-// SaveX calls Save and panics if Save returns an error.
-func (_c *DKIMKeyCreate) SaveX(ctx context.Context) *DKIMKey {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *DKIMKeyCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *DKIMKeyCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -373,24 +301,8 @@ func (_c *DKIMKeyCreateBulk) Save(ctx context.Context) ([]*DKIMKey, error) {
 	return nodes, nil
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_c *DKIMKeyCreateBulk) SaveX(ctx context.Context) []*DKIMKey {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *DKIMKeyCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *DKIMKeyCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

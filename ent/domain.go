@@ -72,15 +72,6 @@ type DomainEdges struct {
 	loadedTypes [1]bool
 }
 
-// KeysOrErr returns the Keys value or an error if the edge
-// was not loaded in eager-loading.
-func (e DomainEdges) KeysOrErr() ([]*DKIMKey, error) {
-	if e.loadedTypes[0] {
-		return e.Keys, nil
-	}
-	return nil, &NotLoadedError{edge: "keys"}
-}
-
 // scanValues returns the types for scanning values from sql.Rows.
 func (*Domain) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
@@ -251,11 +242,6 @@ func (_m *Domain) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// QueryKeys queries the "keys" edge of the Domain entity.
-func (_m *Domain) QueryKeys() *DKIMKeyQuery {
-	return NewDomainClient(_m.config).QueryKeys(_m)
-}
-
 // Update returns a builder for updating this Domain.
 // Note that you need to call Domain.Unwrap() before calling this method if this Domain
 // was returned from a transaction, and the transaction was committed or rolled back.
@@ -279,72 +265,7 @@ func (_m *Domain) String() string {
 	var builder strings.Builder
 	builder.WriteString("Domain(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	if v := _m.AccountID; v != nil {
-		builder.WriteString("account_id=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	builder.WriteString("name=")
-	builder.WriteString(_m.Name)
-	builder.WriteString(", ")
-	builder.WriteString("status=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Status))
-	builder.WriteString(", ")
-	builder.WriteString("seeded=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Seeded))
-	builder.WriteString(", ")
-	builder.WriteString("ownership_token=")
-	builder.WriteString(_m.OwnershipToken)
-	builder.WriteString(", ")
-	builder.WriteString("records=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Records))
-	builder.WriteString(", ")
-	builder.WriteString("open_tracking=")
-	builder.WriteString(fmt.Sprintf("%v", _m.OpenTracking))
-	builder.WriteString(", ")
-	builder.WriteString("click_tracking=")
-	builder.WriteString(fmt.Sprintf("%v", _m.ClickTracking))
-	builder.WriteString(", ")
-	builder.WriteString("tls_mode=")
-	builder.WriteString(fmt.Sprintf("%v", _m.TLSMode))
-	builder.WriteString(", ")
-	builder.WriteString("inbound_enabled=")
-	builder.WriteString(fmt.Sprintf("%v", _m.InboundEnabled))
-	builder.WriteString(", ")
-	builder.WriteString("ed25519=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Ed25519))
-	builder.WriteString(", ")
-	if v := _m.LastCheckedAt; v != nil {
-		builder.WriteString("last_checked_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	if v := _m.VerifiedAt; v != nil {
-		builder.WriteString("verified_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	if v := _m.FailingSince; v != nil {
-		builder.WriteString("failing_since=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	if v := _m.DueAt; v != nil {
-		builder.WriteString("due_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("fence=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Fence))
-	builder.WriteString(", ")
-	builder.WriteString("check_attempts=")
-	builder.WriteString(fmt.Sprintf("%v", _m.CheckAttempts))
-	builder.WriteString(", ")
-	builder.WriteString("created_at=")
-	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
-	builder.WriteString(", ")
-	builder.WriteString("updated_at=")
-	builder.WriteString(_m.UpdatedAt.Format(time.ANSIC))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

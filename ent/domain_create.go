@@ -6,13 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domain"
-	"github.com/postrider/postrider/ent/schema/shape"
 )
 
 // DomainCreate is the builder for creating a Domain entity.
@@ -48,25 +46,9 @@ func (_c *DomainCreate) SetStatus(v domain.Status) *DomainCreate {
 	return _c
 }
 
-// SetNillableStatus sets the "status" field if the given value is not nil.
-func (_c *DomainCreate) SetNillableStatus(v *domain.Status) *DomainCreate {
-	if v != nil {
-		_c.SetStatus(*v)
-	}
-	return _c
-}
-
 // SetSeeded sets the "seeded" field.
 func (_c *DomainCreate) SetSeeded(v bool) *DomainCreate {
 	_c.mutation.SetSeeded(v)
-	return _c
-}
-
-// SetNillableSeeded sets the "seeded" field if the given value is not nil.
-func (_c *DomainCreate) SetNillableSeeded(v *bool) *DomainCreate {
-	if v != nil {
-		_c.SetSeeded(*v)
-	}
 	return _c
 }
 
@@ -76,191 +58,9 @@ func (_c *DomainCreate) SetOwnershipToken(v string) *DomainCreate {
 	return _c
 }
 
-// SetRecords sets the "records" field.
-func (_c *DomainCreate) SetRecords(v []shape.RecordState) *DomainCreate {
-	_c.mutation.SetRecords(v)
-	return _c
-}
-
-// SetOpenTracking sets the "open_tracking" field.
-func (_c *DomainCreate) SetOpenTracking(v bool) *DomainCreate {
-	_c.mutation.SetOpenTracking(v)
-	return _c
-}
-
-// SetNillableOpenTracking sets the "open_tracking" field if the given value is not nil.
-func (_c *DomainCreate) SetNillableOpenTracking(v *bool) *DomainCreate {
-	if v != nil {
-		_c.SetOpenTracking(*v)
-	}
-	return _c
-}
-
-// SetClickTracking sets the "click_tracking" field.
-func (_c *DomainCreate) SetClickTracking(v bool) *DomainCreate {
-	_c.mutation.SetClickTracking(v)
-	return _c
-}
-
-// SetNillableClickTracking sets the "click_tracking" field if the given value is not nil.
-func (_c *DomainCreate) SetNillableClickTracking(v *bool) *DomainCreate {
-	if v != nil {
-		_c.SetClickTracking(*v)
-	}
-	return _c
-}
-
-// SetTLSMode sets the "tls_mode" field.
-func (_c *DomainCreate) SetTLSMode(v domain.TLSMode) *DomainCreate {
-	_c.mutation.SetTLSMode(v)
-	return _c
-}
-
-// SetNillableTLSMode sets the "tls_mode" field if the given value is not nil.
-func (_c *DomainCreate) SetNillableTLSMode(v *domain.TLSMode) *DomainCreate {
-	if v != nil {
-		_c.SetTLSMode(*v)
-	}
-	return _c
-}
-
 // SetInboundEnabled sets the "inbound_enabled" field.
 func (_c *DomainCreate) SetInboundEnabled(v bool) *DomainCreate {
 	_c.mutation.SetInboundEnabled(v)
-	return _c
-}
-
-// SetNillableInboundEnabled sets the "inbound_enabled" field if the given value is not nil.
-func (_c *DomainCreate) SetNillableInboundEnabled(v *bool) *DomainCreate {
-	if v != nil {
-		_c.SetInboundEnabled(*v)
-	}
-	return _c
-}
-
-// SetEd25519 sets the "ed25519" field.
-func (_c *DomainCreate) SetEd25519(v bool) *DomainCreate {
-	_c.mutation.SetEd25519(v)
-	return _c
-}
-
-// SetNillableEd25519 sets the "ed25519" field if the given value is not nil.
-func (_c *DomainCreate) SetNillableEd25519(v *bool) *DomainCreate {
-	if v != nil {
-		_c.SetEd25519(*v)
-	}
-	return _c
-}
-
-// SetLastCheckedAt sets the "last_checked_at" field.
-func (_c *DomainCreate) SetLastCheckedAt(v time.Time) *DomainCreate {
-	_c.mutation.SetLastCheckedAt(v)
-	return _c
-}
-
-// SetNillableLastCheckedAt sets the "last_checked_at" field if the given value is not nil.
-func (_c *DomainCreate) SetNillableLastCheckedAt(v *time.Time) *DomainCreate {
-	if v != nil {
-		_c.SetLastCheckedAt(*v)
-	}
-	return _c
-}
-
-// SetVerifiedAt sets the "verified_at" field.
-func (_c *DomainCreate) SetVerifiedAt(v time.Time) *DomainCreate {
-	_c.mutation.SetVerifiedAt(v)
-	return _c
-}
-
-// SetNillableVerifiedAt sets the "verified_at" field if the given value is not nil.
-func (_c *DomainCreate) SetNillableVerifiedAt(v *time.Time) *DomainCreate {
-	if v != nil {
-		_c.SetVerifiedAt(*v)
-	}
-	return _c
-}
-
-// SetFailingSince sets the "failing_since" field.
-func (_c *DomainCreate) SetFailingSince(v time.Time) *DomainCreate {
-	_c.mutation.SetFailingSince(v)
-	return _c
-}
-
-// SetNillableFailingSince sets the "failing_since" field if the given value is not nil.
-func (_c *DomainCreate) SetNillableFailingSince(v *time.Time) *DomainCreate {
-	if v != nil {
-		_c.SetFailingSince(*v)
-	}
-	return _c
-}
-
-// SetDueAt sets the "due_at" field.
-func (_c *DomainCreate) SetDueAt(v time.Time) *DomainCreate {
-	_c.mutation.SetDueAt(v)
-	return _c
-}
-
-// SetNillableDueAt sets the "due_at" field if the given value is not nil.
-func (_c *DomainCreate) SetNillableDueAt(v *time.Time) *DomainCreate {
-	if v != nil {
-		_c.SetDueAt(*v)
-	}
-	return _c
-}
-
-// SetFence sets the "fence" field.
-func (_c *DomainCreate) SetFence(v int64) *DomainCreate {
-	_c.mutation.SetFence(v)
-	return _c
-}
-
-// SetNillableFence sets the "fence" field if the given value is not nil.
-func (_c *DomainCreate) SetNillableFence(v *int64) *DomainCreate {
-	if v != nil {
-		_c.SetFence(*v)
-	}
-	return _c
-}
-
-// SetCheckAttempts sets the "check_attempts" field.
-func (_c *DomainCreate) SetCheckAttempts(v int) *DomainCreate {
-	_c.mutation.SetCheckAttempts(v)
-	return _c
-}
-
-// SetNillableCheckAttempts sets the "check_attempts" field if the given value is not nil.
-func (_c *DomainCreate) SetNillableCheckAttempts(v *int) *DomainCreate {
-	if v != nil {
-		_c.SetCheckAttempts(*v)
-	}
-	return _c
-}
-
-// SetCreatedAt sets the "created_at" field.
-func (_c *DomainCreate) SetCreatedAt(v time.Time) *DomainCreate {
-	_c.mutation.SetCreatedAt(v)
-	return _c
-}
-
-// SetNillableCreatedAt sets the "created_at" field if the given value is not nil.
-func (_c *DomainCreate) SetNillableCreatedAt(v *time.Time) *DomainCreate {
-	if v != nil {
-		_c.SetCreatedAt(*v)
-	}
-	return _c
-}
-
-// SetUpdatedAt sets the "updated_at" field.
-func (_c *DomainCreate) SetUpdatedAt(v time.Time) *DomainCreate {
-	_c.mutation.SetUpdatedAt(v)
-	return _c
-}
-
-// SetNillableUpdatedAt sets the "updated_at" field if the given value is not nil.
-func (_c *DomainCreate) SetNillableUpdatedAt(v *time.Time) *DomainCreate {
-	if v != nil {
-		_c.SetUpdatedAt(*v)
-	}
 	return _c
 }
 
@@ -268,21 +68,6 @@ func (_c *DomainCreate) SetNillableUpdatedAt(v *time.Time) *DomainCreate {
 func (_c *DomainCreate) SetID(v string) *DomainCreate {
 	_c.mutation.SetID(v)
 	return _c
-}
-
-// AddKeyIDs adds the "keys" edge to the DKIMKey entity by IDs.
-func (_c *DomainCreate) AddKeyIDs(ids ...string) *DomainCreate {
-	_c.mutation.AddKeyIDs(ids...)
-	return _c
-}
-
-// AddKeys adds the "keys" edges to the DKIMKey entity.
-func (_c *DomainCreate) AddKeys(v ...*DKIMKey) *DomainCreate {
-	ids := make([]string, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _c.AddKeyIDs(ids...)
 }
 
 // Mutation returns the DomainMutation object of the builder.
@@ -296,26 +81,10 @@ func (_c *DomainCreate) Save(ctx context.Context) (*Domain, error) {
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
-// SaveX calls Save and panics if Save returns an error.
-func (_c *DomainCreate) SaveX(ctx context.Context) *Domain {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *DomainCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *DomainCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -624,24 +393,8 @@ func (_c *DomainCreateBulk) Save(ctx context.Context) ([]*Domain, error) {
 	return nodes, nil
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_c *DomainCreateBulk) SaveX(ctx context.Context) []*Domain {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *DomainCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *DomainCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

@@ -111,13 +111,6 @@ func (_m *DomainCheck) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this DomainCheck.
-// Note that you need to call DomainCheck.Unwrap() before calling this method if this DomainCheck
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *DomainCheck) Update() *DomainCheckUpdateOne {
-	return NewDomainCheckClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the DomainCheck entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *DomainCheck) Unwrap() *DomainCheck {
@@ -134,20 +127,7 @@ func (_m *DomainCheck) String() string {
 	var builder strings.Builder
 	builder.WriteString("DomainCheck(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("domain_id=")
-	builder.WriteString(_m.DomainID)
-	builder.WriteString(", ")
-	builder.WriteString("account_id=")
-	builder.WriteString(_m.AccountID)
-	builder.WriteString(", ")
-	builder.WriteString("checked_at=")
-	builder.WriteString(_m.CheckedAt.Format(time.ANSIC))
-	builder.WriteString(", ")
-	builder.WriteString("status=")
-	builder.WriteString(_m.Status)
-	builder.WriteString(", ")
-	builder.WriteString("records=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Records))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -129,13 +129,6 @@ func (_m *DomainClaim) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this DomainClaim.
-// Note that you need to call DomainClaim.Unwrap() before calling this method if this DomainClaim
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *DomainClaim) Update() *DomainClaimUpdateOne {
-	return NewDomainClaimClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the DomainClaim entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *DomainClaim) Unwrap() *DomainClaim {
@@ -152,33 +145,7 @@ func (_m *DomainClaim) String() string {
 	var builder strings.Builder
 	builder.WriteString("DomainClaim(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("account_id=")
-	builder.WriteString(_m.AccountID)
-	builder.WriteString(", ")
-	builder.WriteString("name=")
-	builder.WriteString(_m.Name)
-	builder.WriteString(", ")
-	builder.WriteString("token=")
-	builder.WriteString(_m.Token)
-	builder.WriteString(", ")
-	builder.WriteString("status=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Status))
-	builder.WriteString(", ")
-	builder.WriteString("created_at=")
-	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
-	builder.WriteString(", ")
-	builder.WriteString("expires_at=")
-	builder.WriteString(_m.ExpiresAt.Format(time.ANSIC))
-	builder.WriteString(", ")
-	if v := _m.LastCheckedAt; v != nil {
-		builder.WriteString("last_checked_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	if v := _m.CompletedAt; v != nil {
-		builder.WriteString("completed_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
+
 	builder.WriteByte(')')
 	return builder.String()
 }

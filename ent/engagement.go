@@ -130,13 +130,6 @@ func (_m *Engagement) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this Engagement.
-// Note that you need to call Engagement.Unwrap() before calling this method if this Engagement
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *Engagement) Update() *EngagementUpdateOne {
-	return NewEngagementClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the Engagement entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *Engagement) Unwrap() *Engagement {
@@ -153,31 +146,7 @@ func (_m *Engagement) String() string {
 	var builder strings.Builder
 	builder.WriteString("Engagement(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("account_id=")
-	builder.WriteString(_m.AccountID)
-	builder.WriteString(", ")
-	builder.WriteString("email_id=")
-	builder.WriteString(_m.EmailID)
-	builder.WriteString(", ")
-	builder.WriteString("kind=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Kind))
-	builder.WriteString(", ")
-	if v := _m.URL; v != nil {
-		builder.WriteString("url=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	builder.WriteString("ip=")
-	builder.WriteString(_m.IP)
-	builder.WriteString(", ")
-	builder.WriteString("user_agent=")
-	builder.WriteString(_m.UserAgent)
-	builder.WriteString(", ")
-	builder.WriteString("machine=")
-	builder.WriteString(_m.Machine)
-	builder.WriteString(", ")
-	builder.WriteString("created_at=")
-	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

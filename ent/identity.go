@@ -97,13 +97,6 @@ func (_m *Identity) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this Identity.
-// Note that you need to call Identity.Unwrap() before calling this method if this Identity
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *Identity) Update() *IdentityUpdateOne {
-	return NewIdentityClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the Identity entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *Identity) Unwrap() *Identity {
@@ -120,17 +113,7 @@ func (_m *Identity) String() string {
 	var builder strings.Builder
 	builder.WriteString("Identity(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("user_id=")
-	builder.WriteString(_m.UserID)
-	builder.WriteString(", ")
-	builder.WriteString("issuer=")
-	builder.WriteString(_m.Issuer)
-	builder.WriteString(", ")
-	builder.WriteString("subject=")
-	builder.WriteString(_m.Subject)
-	builder.WriteString(", ")
-	builder.WriteString("created_at=")
-	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

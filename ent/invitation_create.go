@@ -38,23 +38,9 @@ func (_c *InvitationCreate) SetRole(v invitation.Role) *InvitationCreate {
 	return _c
 }
 
-// SetTokenHash sets the "token_hash" field.
-func (_c *InvitationCreate) SetTokenHash(v []byte) *InvitationCreate {
-	_c.mutation.SetTokenHash(v)
-	return _c
-}
-
 // SetInvitedBy sets the "invited_by" field.
 func (_c *InvitationCreate) SetInvitedBy(v string) *InvitationCreate {
 	_c.mutation.SetInvitedBy(v)
-	return _c
-}
-
-// SetNillableInvitedBy sets the "invited_by" field if the given value is not nil.
-func (_c *InvitationCreate) SetNillableInvitedBy(v *string) *InvitationCreate {
-	if v != nil {
-		_c.SetInvitedBy(*v)
-	}
 	return _c
 }
 
@@ -64,73 +50,9 @@ func (_c *InvitationCreate) SetExpiresAt(v time.Time) *InvitationCreate {
 	return _c
 }
 
-// SetAcceptedAt sets the "accepted_at" field.
-func (_c *InvitationCreate) SetAcceptedAt(v time.Time) *InvitationCreate {
-	_c.mutation.SetAcceptedAt(v)
-	return _c
-}
-
-// SetNillableAcceptedAt sets the "accepted_at" field if the given value is not nil.
-func (_c *InvitationCreate) SetNillableAcceptedAt(v *time.Time) *InvitationCreate {
-	if v != nil {
-		_c.SetAcceptedAt(*v)
-	}
-	return _c
-}
-
-// SetRevokedAt sets the "revoked_at" field.
-func (_c *InvitationCreate) SetRevokedAt(v time.Time) *InvitationCreate {
-	_c.mutation.SetRevokedAt(v)
-	return _c
-}
-
-// SetNillableRevokedAt sets the "revoked_at" field if the given value is not nil.
-func (_c *InvitationCreate) SetNillableRevokedAt(v *time.Time) *InvitationCreate {
-	if v != nil {
-		_c.SetRevokedAt(*v)
-	}
-	return _c
-}
-
 // SetDueAt sets the "due_at" field.
 func (_c *InvitationCreate) SetDueAt(v time.Time) *InvitationCreate {
 	_c.mutation.SetDueAt(v)
-	return _c
-}
-
-// SetNillableDueAt sets the "due_at" field if the given value is not nil.
-func (_c *InvitationCreate) SetNillableDueAt(v *time.Time) *InvitationCreate {
-	if v != nil {
-		_c.SetDueAt(*v)
-	}
-	return _c
-}
-
-// SetAttempts sets the "attempts" field.
-func (_c *InvitationCreate) SetAttempts(v int) *InvitationCreate {
-	_c.mutation.SetAttempts(v)
-	return _c
-}
-
-// SetNillableAttempts sets the "attempts" field if the given value is not nil.
-func (_c *InvitationCreate) SetNillableAttempts(v *int) *InvitationCreate {
-	if v != nil {
-		_c.SetAttempts(*v)
-	}
-	return _c
-}
-
-// SetCreatedAt sets the "created_at" field.
-func (_c *InvitationCreate) SetCreatedAt(v time.Time) *InvitationCreate {
-	_c.mutation.SetCreatedAt(v)
-	return _c
-}
-
-// SetNillableCreatedAt sets the "created_at" field if the given value is not nil.
-func (_c *InvitationCreate) SetNillableCreatedAt(v *time.Time) *InvitationCreate {
-	if v != nil {
-		_c.SetCreatedAt(*v)
-	}
 	return _c
 }
 
@@ -151,26 +73,10 @@ func (_c *InvitationCreate) Save(ctx context.Context) (*Invitation, error) {
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
-// SaveX calls Save and panics if Save returns an error.
-func (_c *InvitationCreate) SaveX(ctx context.Context) *Invitation {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *InvitationCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *InvitationCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -369,24 +275,8 @@ func (_c *InvitationCreateBulk) Save(ctx context.Context) ([]*Invitation, error)
 	return nodes, nil
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_c *InvitationCreateBulk) SaveX(ctx context.Context) []*Invitation {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *InvitationCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *InvitationCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

@@ -41,12 +41,6 @@ func (_q *InvitationQuery) Limit(limit int) *InvitationQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *InvitationQuery) Offset(offset int) *InvitationQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
 // Unique configures the query builder to filter duplicate records on query.
 // By default, unique is set to true, and can be disabled using this method.
 func (_q *InvitationQuery) Unique(unique bool) *InvitationQuery {
@@ -58,28 +52,6 @@ func (_q *InvitationQuery) Unique(unique bool) *InvitationQuery {
 func (_q *InvitationQuery) Order(o ...invitation.OrderOption) *InvitationQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// First returns the first Invitation entity from the query.
-// Returns a *NotFoundError when no Invitation was found.
-func (_q *InvitationQuery) First(ctx context.Context) (*Invitation, error) {
-	nodes, err := _q.Limit(1).All(setContextOp(ctx, _q.ctx, ent.OpQueryFirst))
-	if err != nil {
-		return nil, err
-	}
-	if len(nodes) == 0 {
-		return nil, &NotFoundError{invitation.Label}
-	}
-	return nodes[0], nil
-}
-
-// FirstX is like First, but panics if an error occurs.
-func (_q *InvitationQuery) FirstX(ctx context.Context) *Invitation {
-	node, err := _q.First(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return node
 }
 
 // FirstID returns the first Invitation ID from the query.
@@ -94,15 +66,6 @@ func (_q *InvitationQuery) FirstID(ctx context.Context) (id string, err error) {
 		return
 	}
 	return ids[0], nil
-}
-
-// FirstIDX is like FirstID, but panics if an error occurs.
-func (_q *InvitationQuery) FirstIDX(ctx context.Context) string {
-	id, err := _q.FirstID(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return id
 }
 
 // Only returns a single Invitation entity found by the query, ensuring it only returns one.
@@ -123,43 +86,6 @@ func (_q *InvitationQuery) Only(ctx context.Context) (*Invitation, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *InvitationQuery) OnlyX(ctx context.Context) *Invitation {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only Invitation ID in the query.
-// Returns a *NotSingularError when more than one Invitation ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *InvitationQuery) OnlyID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{invitation.Label}
-	default:
-		err = &NotSingularError{invitation.Label}
-	}
-	return
-}
-
-// OnlyIDX is like OnlyID, but panics if an error occurs.
-func (_q *InvitationQuery) OnlyIDX(ctx context.Context) string {
-	id, err := _q.OnlyID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // All executes the query and returns a list of Invitations.
 func (_q *InvitationQuery) All(ctx context.Context) ([]*Invitation, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -168,15 +94,6 @@ func (_q *InvitationQuery) All(ctx context.Context) ([]*Invitation, error) {
 	}
 	qr := querierAll[[]*Invitation, *InvitationQuery]()
 	return withInterceptors[[]*Invitation](ctx, _q, qr, _q.inters)
-}
-
-// AllX is like All, but panics if an error occurs.
-func (_q *InvitationQuery) AllX(ctx context.Context) []*Invitation {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
 }
 
 // IDs executes the query and returns a list of Invitation IDs.
@@ -189,15 +106,6 @@ func (_q *InvitationQuery) IDs(ctx context.Context) (ids []string, err error) {
 		return nil, err
 	}
 	return ids, nil
-}
-
-// IDsX is like IDs, but panics if an error occurs.
-func (_q *InvitationQuery) IDsX(ctx context.Context) []string {
-	ids, err := _q.IDs(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return ids
 }
 
 // Count returns the count of the given query.
@@ -231,15 +139,6 @@ func (_q *InvitationQuery) Exist(ctx context.Context) (bool, error) {
 	}
 }
 
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *InvitationQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
-}
-
 // Clone returns a duplicate of the InvitationQuery builder, including all associated steps. It can be
 // used to prepare common query builders and use them differently after the clone is made.
 func (_q *InvitationQuery) Clone() *InvitationQuery {
@@ -257,29 +156,6 @@ func (_q *InvitationQuery) Clone() *InvitationQuery {
 		path:      _q.path,
 		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
 	}
-}
-
-// GroupBy is used to group vertices by one or more fields/columns.
-// It is often used with aggregate functions, like: count, max, mean, min, sum.
-//
-// Example:
-//
-//	var v []struct {
-//		AccountID string `json:"account_id,omitempty"`
-//		Count int `json:"count,omitempty"`
-//	}
-//
-//	client.Invitation.Query().
-//		GroupBy(invitation.FieldAccountID).
-//		Aggregate(ent.Count()).
-//		Scan(ctx, &v)
-func (_q *InvitationQuery) GroupBy(field string, fields ...string) *InvitationGroupBy {
-	_q.ctx.Fields = append([]string{field}, fields...)
-	grbuild := &InvitationGroupBy{build: _q}
-	grbuild.flds = &_q.ctx.Fields
-	grbuild.label = invitation.Label
-	grbuild.scan = grbuild.Scan
-	return grbuild
 }
 
 // Select allows the selection one or more fields/columns for the given query,
@@ -300,11 +176,6 @@ func (_q *InvitationQuery) Select(fields ...string) *InvitationSelect {
 	sbuild.label = invitation.Label
 	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
 	return sbuild
-}
-
-// Aggregate returns a InvitationSelect configured with the given aggregations.
-func (_q *InvitationQuery) Aggregate(fns ...AggregateFunc) *InvitationSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *InvitationQuery) prepareQuery(ctx context.Context) error {
@@ -461,92 +332,19 @@ func (_q *InvitationQuery) ForUpdate(opts ...sql.LockOption) *InvitationQuery {
 	return _q
 }
 
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *InvitationQuery) ForShare(opts ...sql.LockOption) *InvitationQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *InvitationQuery) Modify(modifiers ...func(s *sql.Selector)) *InvitationSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
-// InvitationGroupBy is the group-by builder for Invitation entities.
-type InvitationGroupBy struct {
-	selector
-	build *InvitationQuery
-}
-
-// Aggregate adds the given aggregation functions to the group-by query.
-func (_g *InvitationGroupBy) Aggregate(fns ...AggregateFunc) *InvitationGroupBy {
-	_g.fns = append(_g.fns, fns...)
-	return _g
-}
-
-// Scan applies the selector query and scans the result into the given value.
-func (_g *InvitationGroupBy) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _g.build.ctx, ent.OpQueryGroupBy)
-	if err := _g.build.prepareQuery(ctx); err != nil {
-		return err
-	}
-	return scanWithInterceptors[*InvitationQuery, *InvitationGroupBy](ctx, _g.build, _g, _g.build.inters, v)
-}
-
-func (_g *InvitationGroupBy) sqlScan(ctx context.Context, root *InvitationQuery, v any) error {
-	selector := root.sqlQuery(ctx).Select()
-	aggregation := make([]string, 0, len(_g.fns))
-	for _, fn := range _g.fns {
-		aggregation = append(aggregation, fn(selector))
-	}
-	if len(selector.SelectedColumns()) == 0 {
-		columns := make([]string, 0, len(*_g.flds)+len(_g.fns))
-		for _, f := range *_g.flds {
-			columns = append(columns, selector.C(f))
-		}
-		columns = append(columns, aggregation...)
-		selector.Select(columns...)
-	}
-	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	if err := selector.Err(); err != nil {
-		return err
-	}
-	rows := &sql.Rows{}
-	query, args := selector.Query()
-	if err := _g.build.driver.Query(ctx, query, args, rows); err != nil {
-		return err
-	}
-	defer rows.Close()
-	return sql.ScanSlice(rows, v)
-}
-
 // InvitationSelect is the builder for selecting fields of Invitation entities.
 type InvitationSelect struct {
-	*InvitationQuery
+	InvitationQuery *InvitationQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *InvitationSelect) Aggregate(fns ...AggregateFunc) *InvitationSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *InvitationSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.InvitationQuery.ctx, ent.OpQuerySelect)
+	if err := _s.InvitationQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*InvitationQuery, *InvitationSelect](ctx, _s.InvitationQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*InvitationQuery, *InvitationSelect](ctx, _s.InvitationQuery, _s, _s.InvitationQuery.inters, v)
 }
 
 func (_s *InvitationSelect) sqlScan(ctx context.Context, root *InvitationQuery, v any) error {
@@ -563,15 +361,9 @@ func (_s *InvitationSelect) sqlScan(ctx context.Context, root *InvitationQuery, 
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.InvitationQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *InvitationSelect) Modify(modifiers ...func(s *sql.Selector)) *InvitationSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
-	return _s
 }

@@ -10,9 +10,7 @@ import (
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
-	"github.com/postrider/postrider/ent/account"
 	"github.com/postrider/postrider/ent/membership"
-	"github.com/postrider/postrider/ent/user"
 )
 
 // Membership is the model entity for the Membership schema.
@@ -45,28 +43,6 @@ type MembershipEdges struct {
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
 	loadedTypes [2]bool
-}
-
-// AccountOrErr returns the Account value or an error if the edge
-// was not loaded in eager-loading, or loaded but was not found.
-func (e MembershipEdges) AccountOrErr() (*Account, error) {
-	if e.Account != nil {
-		return e.Account, nil
-	} else if e.loadedTypes[0] {
-		return nil, &NotFoundError{label: account.Label}
-	}
-	return nil, &NotLoadedError{edge: "account"}
-}
-
-// UserOrErr returns the User value or an error if the edge
-// was not loaded in eager-loading, or loaded but was not found.
-func (e MembershipEdges) UserOrErr() (*User, error) {
-	if e.User != nil {
-		return e.User, nil
-	} else if e.loadedTypes[1] {
-		return nil, &NotFoundError{label: user.Label}
-	}
-	return nil, &NotLoadedError{edge: "user"}
 }
 
 // scanValues returns the types for scanning values from sql.Rows.
@@ -148,16 +124,6 @@ func (_m *Membership) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// QueryAccount queries the "account" edge of the Membership entity.
-func (_m *Membership) QueryAccount() *AccountQuery {
-	return NewMembershipClient(_m.config).QueryAccount(_m)
-}
-
-// QueryUser queries the "user" edge of the Membership entity.
-func (_m *Membership) QueryUser() *UserQuery {
-	return NewMembershipClient(_m.config).QueryUser(_m)
-}
-
 // Update returns a builder for updating this Membership.
 // Note that you need to call Membership.Unwrap() before calling this method if this Membership
 // was returned from a transaction, and the transaction was committed or rolled back.
@@ -181,20 +147,7 @@ func (_m *Membership) String() string {
 	var builder strings.Builder
 	builder.WriteString("Membership(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("account_id=")
-	builder.WriteString(_m.AccountID)
-	builder.WriteString(", ")
-	builder.WriteString("user_id=")
-	builder.WriteString(_m.UserID)
-	builder.WriteString(", ")
-	builder.WriteString("role=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Role))
-	builder.WriteString(", ")
-	builder.WriteString("muted_alerts=")
-	builder.WriteString(fmt.Sprintf("%v", _m.MutedAlerts))
-	builder.WriteString(", ")
-	builder.WriteString("created_at=")
-	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -45,12 +44,6 @@ func (_q *MembershipQuery) Limit(limit int) *MembershipQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *MembershipQuery) Offset(offset int) *MembershipQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
 // Unique configures the query builder to filter duplicate records on query.
 // By default, unique is set to true, and can be disabled using this method.
 func (_q *MembershipQuery) Unique(unique bool) *MembershipQuery {
@@ -62,50 +55,6 @@ func (_q *MembershipQuery) Unique(unique bool) *MembershipQuery {
 func (_q *MembershipQuery) Order(o ...membership.OrderOption) *MembershipQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// QueryAccount chains the current query on the "account" edge.
-func (_q *MembershipQuery) QueryAccount() *AccountQuery {
-	query := (&AccountClient{config: _q.config}).Query()
-	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
-		if err := _q.prepareQuery(ctx); err != nil {
-			return nil, err
-		}
-		selector := _q.sqlQuery(ctx)
-		if err := selector.Err(); err != nil {
-			return nil, err
-		}
-		step := sqlgraph.NewStep(
-			sqlgraph.From(membership.Table, membership.FieldID, selector),
-			sqlgraph.To(account.Table, account.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, true, membership.AccountTable, membership.AccountColumn),
-		)
-		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
-		return fromU, nil
-	}
-	return query
-}
-
-// QueryUser chains the current query on the "user" edge.
-func (_q *MembershipQuery) QueryUser() *UserQuery {
-	query := (&UserClient{config: _q.config}).Query()
-	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
-		if err := _q.prepareQuery(ctx); err != nil {
-			return nil, err
-		}
-		selector := _q.sqlQuery(ctx)
-		if err := selector.Err(); err != nil {
-			return nil, err
-		}
-		step := sqlgraph.NewStep(
-			sqlgraph.From(membership.Table, membership.FieldID, selector),
-			sqlgraph.To(user.Table, user.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, true, membership.UserTable, membership.UserColumn),
-		)
-		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
-		return fromU, nil
-	}
-	return query
 }
 
 // First returns the first Membership entity from the query.
@@ -121,15 +70,6 @@ func (_q *MembershipQuery) First(ctx context.Context) (*Membership, error) {
 	return nodes[0], nil
 }
 
-// FirstX is like First, but panics if an error occurs.
-func (_q *MembershipQuery) FirstX(ctx context.Context) *Membership {
-	node, err := _q.First(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return node
-}
-
 // FirstID returns the first Membership ID from the query.
 // Returns a *NotFoundError when no Membership ID was found.
 func (_q *MembershipQuery) FirstID(ctx context.Context) (id int64, err error) {
@@ -142,15 +82,6 @@ func (_q *MembershipQuery) FirstID(ctx context.Context) (id int64, err error) {
 		return
 	}
 	return ids[0], nil
-}
-
-// FirstIDX is like FirstID, but panics if an error occurs.
-func (_q *MembershipQuery) FirstIDX(ctx context.Context) int64 {
-	id, err := _q.FirstID(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return id
 }
 
 // Only returns a single Membership entity found by the query, ensuring it only returns one.
@@ -171,43 +102,6 @@ func (_q *MembershipQuery) Only(ctx context.Context) (*Membership, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *MembershipQuery) OnlyX(ctx context.Context) *Membership {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only Membership ID in the query.
-// Returns a *NotSingularError when more than one Membership ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *MembershipQuery) OnlyID(ctx context.Context) (id int64, err error) {
-	var ids []int64
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{membership.Label}
-	default:
-		err = &NotSingularError{membership.Label}
-	}
-	return
-}
-
-// OnlyIDX is like OnlyID, but panics if an error occurs.
-func (_q *MembershipQuery) OnlyIDX(ctx context.Context) int64 {
-	id, err := _q.OnlyID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // All executes the query and returns a list of Memberships.
 func (_q *MembershipQuery) All(ctx context.Context) ([]*Membership, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -216,15 +110,6 @@ func (_q *MembershipQuery) All(ctx context.Context) ([]*Membership, error) {
 	}
 	qr := querierAll[[]*Membership, *MembershipQuery]()
 	return withInterceptors[[]*Membership](ctx, _q, qr, _q.inters)
-}
-
-// AllX is like All, but panics if an error occurs.
-func (_q *MembershipQuery) AllX(ctx context.Context) []*Membership {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
 }
 
 // IDs executes the query and returns a list of Membership IDs.
@@ -237,15 +122,6 @@ func (_q *MembershipQuery) IDs(ctx context.Context) (ids []int64, err error) {
 		return nil, err
 	}
 	return ids, nil
-}
-
-// IDsX is like IDs, but panics if an error occurs.
-func (_q *MembershipQuery) IDsX(ctx context.Context) []int64 {
-	ids, err := _q.IDs(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return ids
 }
 
 // Count returns the count of the given query.
@@ -279,36 +155,6 @@ func (_q *MembershipQuery) Exist(ctx context.Context) (bool, error) {
 	}
 }
 
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *MembershipQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
-}
-
-// Clone returns a duplicate of the MembershipQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *MembershipQuery) Clone() *MembershipQuery {
-	if _q == nil {
-		return nil
-	}
-	return &MembershipQuery{
-		config:      _q.config,
-		ctx:         _q.ctx.Clone(),
-		order:       append([]membership.OrderOption{}, _q.order...),
-		inters:      append([]Interceptor{}, _q.inters...),
-		predicates:  append([]predicate.Membership{}, _q.predicates...),
-		withAccount: _q.withAccount.Clone(),
-		withUser:    _q.withUser.Clone(),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
 // WithAccount tells the query-builder to eager-load the nodes that are connected to
 // the "account" edge. The optional arguments are used to configure the query builder of the edge.
 func (_q *MembershipQuery) WithAccount(opts ...func(*AccountQuery)) *MembershipQuery {
@@ -331,29 +177,6 @@ func (_q *MembershipQuery) WithUser(opts ...func(*UserQuery)) *MembershipQuery {
 	return _q
 }
 
-// GroupBy is used to group vertices by one or more fields/columns.
-// It is often used with aggregate functions, like: count, max, mean, min, sum.
-//
-// Example:
-//
-//	var v []struct {
-//		AccountID string `json:"account_id,omitempty"`
-//		Count int `json:"count,omitempty"`
-//	}
-//
-//	client.Membership.Query().
-//		GroupBy(membership.FieldAccountID).
-//		Aggregate(ent.Count()).
-//		Scan(ctx, &v)
-func (_q *MembershipQuery) GroupBy(field string, fields ...string) *MembershipGroupBy {
-	_q.ctx.Fields = append([]string{field}, fields...)
-	grbuild := &MembershipGroupBy{build: _q}
-	grbuild.flds = &_q.ctx.Fields
-	grbuild.label = membership.Label
-	grbuild.scan = grbuild.Scan
-	return grbuild
-}
-
 // Select allows the selection one or more fields/columns for the given query,
 // instead of selecting all fields in the entity.
 //
@@ -372,11 +195,6 @@ func (_q *MembershipQuery) Select(fields ...string) *MembershipSelect {
 	sbuild.label = membership.Label
 	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
 	return sbuild
-}
-
-// Aggregate returns a MembershipSelect configured with the given aggregations.
-func (_q *MembershipQuery) Aggregate(fns ...AggregateFunc) *MembershipSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *MembershipQuery) prepareQuery(ctx context.Context) error {
@@ -602,96 +420,10 @@ func (_q *MembershipQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	return selector
 }
 
-// ForUpdate locks the selected rows against concurrent updates, and prevent them from being
-// updated, deleted or "selected ... for update" by other sessions, until the transaction is
-// either committed or rolled-back.
-func (_q *MembershipQuery) ForUpdate(opts ...sql.LockOption) *MembershipQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForUpdate(opts...)
-	})
-	return _q
-}
-
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *MembershipQuery) ForShare(opts ...sql.LockOption) *MembershipQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *MembershipQuery) Modify(modifiers ...func(s *sql.Selector)) *MembershipSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
-// MembershipGroupBy is the group-by builder for Membership entities.
-type MembershipGroupBy struct {
-	selector
-	build *MembershipQuery
-}
-
-// Aggregate adds the given aggregation functions to the group-by query.
-func (_g *MembershipGroupBy) Aggregate(fns ...AggregateFunc) *MembershipGroupBy {
-	_g.fns = append(_g.fns, fns...)
-	return _g
-}
-
-// Scan applies the selector query and scans the result into the given value.
-func (_g *MembershipGroupBy) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _g.build.ctx, ent.OpQueryGroupBy)
-	if err := _g.build.prepareQuery(ctx); err != nil {
-		return err
-	}
-	return scanWithInterceptors[*MembershipQuery, *MembershipGroupBy](ctx, _g.build, _g, _g.build.inters, v)
-}
-
-func (_g *MembershipGroupBy) sqlScan(ctx context.Context, root *MembershipQuery, v any) error {
-	selector := root.sqlQuery(ctx).Select()
-	aggregation := make([]string, 0, len(_g.fns))
-	for _, fn := range _g.fns {
-		aggregation = append(aggregation, fn(selector))
-	}
-	if len(selector.SelectedColumns()) == 0 {
-		columns := make([]string, 0, len(*_g.flds)+len(_g.fns))
-		for _, f := range *_g.flds {
-			columns = append(columns, selector.C(f))
-		}
-		columns = append(columns, aggregation...)
-		selector.Select(columns...)
-	}
-	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	if err := selector.Err(); err != nil {
-		return err
-	}
-	rows := &sql.Rows{}
-	query, args := selector.Query()
-	if err := _g.build.driver.Query(ctx, query, args, rows); err != nil {
-		return err
-	}
-	defer rows.Close()
-	return sql.ScanSlice(rows, v)
-}
-
 // MembershipSelect is the builder for selecting fields of Membership entities.
 type MembershipSelect struct {
 	*MembershipQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *MembershipSelect) Aggregate(fns ...AggregateFunc) *MembershipSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
@@ -722,10 +454,4 @@ func (_s *MembershipSelect) sqlScan(ctx context.Context, root *MembershipQuery, 
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *MembershipSelect) Modify(modifiers ...func(s *sql.Selector)) *MembershipSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
-	return _s
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -23,20 +22,6 @@ type PasswordCreate struct {
 // SetHash sets the "hash" field.
 func (_c *PasswordCreate) SetHash(v string) *PasswordCreate {
 	_c.mutation.SetHash(v)
-	return _c
-}
-
-// SetChangedAt sets the "changed_at" field.
-func (_c *PasswordCreate) SetChangedAt(v time.Time) *PasswordCreate {
-	_c.mutation.SetChangedAt(v)
-	return _c
-}
-
-// SetNillableChangedAt sets the "changed_at" field if the given value is not nil.
-func (_c *PasswordCreate) SetNillableChangedAt(v *time.Time) *PasswordCreate {
-	if v != nil {
-		_c.SetChangedAt(*v)
-	}
 	return _c
 }
 
@@ -57,26 +42,10 @@ func (_c *PasswordCreate) Save(ctx context.Context) (*Password, error) {
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
-// SaveX calls Save and panics if Save returns an error.
-func (_c *PasswordCreate) SaveX(ctx context.Context) *Password {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *PasswordCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *PasswordCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -213,24 +182,8 @@ func (_c *PasswordCreateBulk) Save(ctx context.Context) ([]*Password, error) {
 	return nodes, nil
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_c *PasswordCreateBulk) SaveX(ctx context.Context) []*Password {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *PasswordCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *PasswordCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

@@ -35,25 +35,9 @@ func (_u *PasswordUpdate) SetHash(v string) *PasswordUpdate {
 	return _u
 }
 
-// SetNillableHash sets the "hash" field if the given value is not nil.
-func (_u *PasswordUpdate) SetNillableHash(v *string) *PasswordUpdate {
-	if v != nil {
-		_u.SetHash(*v)
-	}
-	return _u
-}
-
 // SetChangedAt sets the "changed_at" field.
 func (_u *PasswordUpdate) SetChangedAt(v time.Time) *PasswordUpdate {
 	_u.mutation.SetChangedAt(v)
-	return _u
-}
-
-// SetNillableChangedAt sets the "changed_at" field if the given value is not nil.
-func (_u *PasswordUpdate) SetNillableChangedAt(v *time.Time) *PasswordUpdate {
-	if v != nil {
-		_u.SetChangedAt(*v)
-	}
 	return _u
 }
 
@@ -67,26 +51,10 @@ func (_u *PasswordUpdate) Save(ctx context.Context) (int, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_u *PasswordUpdate) SaveX(ctx context.Context) int {
-	affected, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return affected
-}
-
 // Exec executes the query.
 func (_u *PasswordUpdate) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *PasswordUpdate) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -97,12 +65,6 @@ func (_u *PasswordUpdate) check() error {
 		}
 	}
 	return nil
-}
-
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *PasswordUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *PasswordUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
 }
 
 func (_u *PasswordUpdate) sqlSave(ctx context.Context) (_node int, err error) {
@@ -145,34 +107,6 @@ type PasswordUpdateOne struct {
 	modifiers []func(*sql.UpdateBuilder)
 }
 
-// SetHash sets the "hash" field.
-func (_u *PasswordUpdateOne) SetHash(v string) *PasswordUpdateOne {
-	_u.mutation.SetHash(v)
-	return _u
-}
-
-// SetNillableHash sets the "hash" field if the given value is not nil.
-func (_u *PasswordUpdateOne) SetNillableHash(v *string) *PasswordUpdateOne {
-	if v != nil {
-		_u.SetHash(*v)
-	}
-	return _u
-}
-
-// SetChangedAt sets the "changed_at" field.
-func (_u *PasswordUpdateOne) SetChangedAt(v time.Time) *PasswordUpdateOne {
-	_u.mutation.SetChangedAt(v)
-	return _u
-}
-
-// SetNillableChangedAt sets the "changed_at" field if the given value is not nil.
-func (_u *PasswordUpdateOne) SetNillableChangedAt(v *time.Time) *PasswordUpdateOne {
-	if v != nil {
-		_u.SetChangedAt(*v)
-	}
-	return _u
-}
-
 // Mutation returns the PasswordMutation object of the builder.
 func (_u *PasswordUpdateOne) Mutation() *PasswordMutation {
 	return _u.mutation
@@ -184,38 +118,15 @@ func (_u *PasswordUpdateOne) Where(ps ...predicate.Password) *PasswordUpdateOne 
 	return _u
 }
 
-// Select allows selecting one or more fields (columns) of the returned entity.
-// The default is selecting all fields defined in the entity schema.
-func (_u *PasswordUpdateOne) Select(field string, fields ...string) *PasswordUpdateOne {
-	_u.fields = append([]string{field}, fields...)
-	return _u
-}
-
 // Save executes the query and returns the updated Password entity.
 func (_u *PasswordUpdateOne) Save(ctx context.Context) (*Password, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *PasswordUpdateOne) SaveX(ctx context.Context) *Password {
-	node, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
 }
 
 // Exec executes the query on the entity.
 func (_u *PasswordUpdateOne) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *PasswordUpdateOne) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -226,12 +137,6 @@ func (_u *PasswordUpdateOne) check() error {
 		}
 	}
 	return nil
-}
-
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *PasswordUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *PasswordUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
 }
 
 func (_u *PasswordUpdateOne) sqlSave(ctx context.Context) (_node *Password, err error) {

@@ -63,15 +63,6 @@ type PlanEdges struct {
 	loadedTypes [1]bool
 }
 
-// AccountsOrErr returns the Accounts value or an error if the edge
-// was not loaded in eager-loading.
-func (e PlanEdges) AccountsOrErr() ([]*Account, error) {
-	if e.loadedTypes[0] {
-		return e.Accounts, nil
-	}
-	return nil, &NotLoadedError{edge: "accounts"}
-}
-
 // scanValues returns the types for scanning values from sql.Rows.
 func (*Plan) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
@@ -216,18 +207,6 @@ func (_m *Plan) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// QueryAccounts queries the "accounts" edge of the Plan entity.
-func (_m *Plan) QueryAccounts() *AccountQuery {
-	return NewPlanClient(_m.config).QueryAccounts(_m)
-}
-
-// Update returns a builder for updating this Plan.
-// Note that you need to call Plan.Unwrap() before calling this method if this Plan
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *Plan) Update() *PlanUpdateOne {
-	return NewPlanClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the Plan entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *Plan) Unwrap() *Plan {
@@ -244,64 +223,7 @@ func (_m *Plan) String() string {
 	var builder strings.Builder
 	builder.WriteString("Plan(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("name=")
-	builder.WriteString(_m.Name)
-	builder.WriteString(", ")
-	builder.WriteString("requests_per_second=")
-	builder.WriteString(fmt.Sprintf("%v", _m.RequestsPerSecond))
-	builder.WriteString(", ")
-	if v := _m.DailyEmails; v != nil {
-		builder.WriteString("daily_emails=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	if v := _m.MonthlyEmails; v != nil {
-		builder.WriteString("monthly_emails=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	if v := _m.DailySms; v != nil {
-		builder.WriteString("daily_sms=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	if v := _m.StoredBytes; v != nil {
-		builder.WriteString("stored_bytes=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	if v := _m.DailyBytes; v != nil {
-		builder.WriteString("daily_bytes=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("max_domains=")
-	builder.WriteString(fmt.Sprintf("%v", _m.MaxDomains))
-	builder.WriteString(", ")
-	builder.WriteString("sandboxed=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Sandboxed))
-	builder.WriteString(", ")
-	builder.WriteString("rank=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Rank))
-	builder.WriteString(", ")
-	builder.WriteString("self_service=")
-	builder.WriteString(fmt.Sprintf("%v", _m.SelfService))
-	builder.WriteString(", ")
-	if v := _m.IncludedEmails; v != nil {
-		builder.WriteString("included_emails=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("overage=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Overage))
-	builder.WriteString(", ")
-	if v := _m.ChangedAt; v != nil {
-		builder.WriteString("changed_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("created_at=")
-	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

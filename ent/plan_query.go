@@ -44,12 +44,6 @@ func (_q *PlanQuery) Limit(limit int) *PlanQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *PlanQuery) Offset(offset int) *PlanQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
 // Unique configures the query builder to filter duplicate records on query.
 // By default, unique is set to true, and can be disabled using this method.
 func (_q *PlanQuery) Unique(unique bool) *PlanQuery {
@@ -61,50 +55,6 @@ func (_q *PlanQuery) Unique(unique bool) *PlanQuery {
 func (_q *PlanQuery) Order(o ...plan.OrderOption) *PlanQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// QueryAccounts chains the current query on the "accounts" edge.
-func (_q *PlanQuery) QueryAccounts() *AccountQuery {
-	query := (&AccountClient{config: _q.config}).Query()
-	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
-		if err := _q.prepareQuery(ctx); err != nil {
-			return nil, err
-		}
-		selector := _q.sqlQuery(ctx)
-		if err := selector.Err(); err != nil {
-			return nil, err
-		}
-		step := sqlgraph.NewStep(
-			sqlgraph.From(plan.Table, plan.FieldID, selector),
-			sqlgraph.To(account.Table, account.FieldID),
-			sqlgraph.Edge(sqlgraph.O2M, false, plan.AccountsTable, plan.AccountsColumn),
-		)
-		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
-		return fromU, nil
-	}
-	return query
-}
-
-// First returns the first Plan entity from the query.
-// Returns a *NotFoundError when no Plan was found.
-func (_q *PlanQuery) First(ctx context.Context) (*Plan, error) {
-	nodes, err := _q.Limit(1).All(setContextOp(ctx, _q.ctx, ent.OpQueryFirst))
-	if err != nil {
-		return nil, err
-	}
-	if len(nodes) == 0 {
-		return nil, &NotFoundError{plan.Label}
-	}
-	return nodes[0], nil
-}
-
-// FirstX is like First, but panics if an error occurs.
-func (_q *PlanQuery) FirstX(ctx context.Context) *Plan {
-	node, err := _q.First(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return node
 }
 
 // FirstID returns the first Plan ID from the query.
@@ -119,15 +69,6 @@ func (_q *PlanQuery) FirstID(ctx context.Context) (id string, err error) {
 		return
 	}
 	return ids[0], nil
-}
-
-// FirstIDX is like FirstID, but panics if an error occurs.
-func (_q *PlanQuery) FirstIDX(ctx context.Context) string {
-	id, err := _q.FirstID(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return id
 }
 
 // Only returns a single Plan entity found by the query, ensuring it only returns one.
@@ -148,43 +89,6 @@ func (_q *PlanQuery) Only(ctx context.Context) (*Plan, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *PlanQuery) OnlyX(ctx context.Context) *Plan {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only Plan ID in the query.
-// Returns a *NotSingularError when more than one Plan ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *PlanQuery) OnlyID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{plan.Label}
-	default:
-		err = &NotSingularError{plan.Label}
-	}
-	return
-}
-
-// OnlyIDX is like OnlyID, but panics if an error occurs.
-func (_q *PlanQuery) OnlyIDX(ctx context.Context) string {
-	id, err := _q.OnlyID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // All executes the query and returns a list of Plans.
 func (_q *PlanQuery) All(ctx context.Context) ([]*Plan, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -193,15 +97,6 @@ func (_q *PlanQuery) All(ctx context.Context) ([]*Plan, error) {
 	}
 	qr := querierAll[[]*Plan, *PlanQuery]()
 	return withInterceptors[[]*Plan](ctx, _q, qr, _q.inters)
-}
-
-// AllX is like All, but panics if an error occurs.
-func (_q *PlanQuery) AllX(ctx context.Context) []*Plan {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
 }
 
 // IDs executes the query and returns a list of Plan IDs.
@@ -216,15 +111,6 @@ func (_q *PlanQuery) IDs(ctx context.Context) (ids []string, err error) {
 	return ids, nil
 }
 
-// IDsX is like IDs, but panics if an error occurs.
-func (_q *PlanQuery) IDsX(ctx context.Context) []string {
-	ids, err := _q.IDs(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return ids
-}
-
 // Count returns the count of the given query.
 func (_q *PlanQuery) Count(ctx context.Context) (int, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryCount)
@@ -232,15 +118,6 @@ func (_q *PlanQuery) Count(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	return withInterceptors[int](ctx, _q, querierCount[*PlanQuery](), _q.inters)
-}
-
-// CountX is like Count, but panics if an error occurs.
-func (_q *PlanQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
 }
 
 // Exist returns true if the query has elements in the graph.
@@ -254,69 +131,6 @@ func (_q *PlanQuery) Exist(ctx context.Context) (bool, error) {
 	default:
 		return true, nil
 	}
-}
-
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *PlanQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
-}
-
-// Clone returns a duplicate of the PlanQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *PlanQuery) Clone() *PlanQuery {
-	if _q == nil {
-		return nil
-	}
-	return &PlanQuery{
-		config:       _q.config,
-		ctx:          _q.ctx.Clone(),
-		order:        append([]plan.OrderOption{}, _q.order...),
-		inters:       append([]Interceptor{}, _q.inters...),
-		predicates:   append([]predicate.Plan{}, _q.predicates...),
-		withAccounts: _q.withAccounts.Clone(),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
-// WithAccounts tells the query-builder to eager-load the nodes that are connected to
-// the "accounts" edge. The optional arguments are used to configure the query builder of the edge.
-func (_q *PlanQuery) WithAccounts(opts ...func(*AccountQuery)) *PlanQuery {
-	query := (&AccountClient{config: _q.config}).Query()
-	for _, opt := range opts {
-		opt(query)
-	}
-	_q.withAccounts = query
-	return _q
-}
-
-// GroupBy is used to group vertices by one or more fields/columns.
-// It is often used with aggregate functions, like: count, max, mean, min, sum.
-//
-// Example:
-//
-//	var v []struct {
-//		Name string `json:"name,omitempty"`
-//		Count int `json:"count,omitempty"`
-//	}
-//
-//	client.Plan.Query().
-//		GroupBy(plan.FieldName).
-//		Aggregate(ent.Count()).
-//		Scan(ctx, &v)
-func (_q *PlanQuery) GroupBy(field string, fields ...string) *PlanGroupBy {
-	_q.ctx.Fields = append([]string{field}, fields...)
-	grbuild := &PlanGroupBy{build: _q}
-	grbuild.flds = &_q.ctx.Fields
-	grbuild.label = plan.Label
-	grbuild.scan = grbuild.Scan
-	return grbuild
 }
 
 // Select allows the selection one or more fields/columns for the given query,
@@ -337,11 +151,6 @@ func (_q *PlanQuery) Select(fields ...string) *PlanSelect {
 	sbuild.label = plan.Label
 	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
 	return sbuild
-}
-
-// Aggregate returns a PlanSelect configured with the given aggregations.
-func (_q *PlanQuery) Aggregate(fns ...AggregateFunc) *PlanSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *PlanQuery) prepareQuery(ctx context.Context) error {
@@ -540,92 +349,19 @@ func (_q *PlanQuery) ForUpdate(opts ...sql.LockOption) *PlanQuery {
 	return _q
 }
 
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *PlanQuery) ForShare(opts ...sql.LockOption) *PlanQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *PlanQuery) Modify(modifiers ...func(s *sql.Selector)) *PlanSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
-// PlanGroupBy is the group-by builder for Plan entities.
-type PlanGroupBy struct {
-	selector
-	build *PlanQuery
-}
-
-// Aggregate adds the given aggregation functions to the group-by query.
-func (_g *PlanGroupBy) Aggregate(fns ...AggregateFunc) *PlanGroupBy {
-	_g.fns = append(_g.fns, fns...)
-	return _g
-}
-
-// Scan applies the selector query and scans the result into the given value.
-func (_g *PlanGroupBy) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _g.build.ctx, ent.OpQueryGroupBy)
-	if err := _g.build.prepareQuery(ctx); err != nil {
-		return err
-	}
-	return scanWithInterceptors[*PlanQuery, *PlanGroupBy](ctx, _g.build, _g, _g.build.inters, v)
-}
-
-func (_g *PlanGroupBy) sqlScan(ctx context.Context, root *PlanQuery, v any) error {
-	selector := root.sqlQuery(ctx).Select()
-	aggregation := make([]string, 0, len(_g.fns))
-	for _, fn := range _g.fns {
-		aggregation = append(aggregation, fn(selector))
-	}
-	if len(selector.SelectedColumns()) == 0 {
-		columns := make([]string, 0, len(*_g.flds)+len(_g.fns))
-		for _, f := range *_g.flds {
-			columns = append(columns, selector.C(f))
-		}
-		columns = append(columns, aggregation...)
-		selector.Select(columns...)
-	}
-	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	if err := selector.Err(); err != nil {
-		return err
-	}
-	rows := &sql.Rows{}
-	query, args := selector.Query()
-	if err := _g.build.driver.Query(ctx, query, args, rows); err != nil {
-		return err
-	}
-	defer rows.Close()
-	return sql.ScanSlice(rows, v)
-}
-
 // PlanSelect is the builder for selecting fields of Plan entities.
 type PlanSelect struct {
-	*PlanQuery
+	PlanQuery *PlanQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *PlanSelect) Aggregate(fns ...AggregateFunc) *PlanSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *PlanSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.PlanQuery.ctx, ent.OpQuerySelect)
+	if err := _s.PlanQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*PlanQuery, *PlanSelect](ctx, _s.PlanQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*PlanQuery, *PlanSelect](ctx, _s.PlanQuery, _s, _s.PlanQuery.inters, v)
 }
 
 func (_s *PlanSelect) sqlScan(ctx context.Context, root *PlanQuery, v any) error {
@@ -642,15 +378,9 @@ func (_s *PlanSelect) sqlScan(ctx context.Context, root *PlanQuery, v any) error
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.PlanQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *PlanSelect) Modify(modifiers ...func(s *sql.Selector)) *PlanSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
-	return _s
 }

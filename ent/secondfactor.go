@@ -134,20 +134,7 @@ func (_m *SecondFactor) String() string {
 	var builder strings.Builder
 	builder.WriteString("SecondFactor(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("secret=<sensitive>")
-	builder.WriteString(", ")
-	builder.WriteString("last_step=")
-	builder.WriteString(fmt.Sprintf("%v", _m.LastStep))
-	builder.WriteString(", ")
-	if v := _m.ActiveAt; v != nil {
-		builder.WriteString("active_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("recovery=<sensitive>")
-	builder.WriteString(", ")
-	builder.WriteString("created_at=")
-	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

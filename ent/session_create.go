@@ -38,14 +38,6 @@ func (_c *SessionCreate) SetAccountID(v string) *SessionCreate {
 	return _c
 }
 
-// SetNillableAccountID sets the "account_id" field if the given value is not nil.
-func (_c *SessionCreate) SetNillableAccountID(v *string) *SessionCreate {
-	if v != nil {
-		_c.SetAccountID(*v)
-	}
-	return _c
-}
-
 // SetMethod sets the "method" field.
 func (_c *SessionCreate) SetMethod(v session.Method) *SessionCreate {
 	_c.mutation.SetMethod(v)
@@ -58,39 +50,9 @@ func (_c *SessionCreate) SetSecondFactor(v bool) *SessionCreate {
 	return _c
 }
 
-// SetNillableSecondFactor sets the "second_factor" field if the given value is not nil.
-func (_c *SessionCreate) SetNillableSecondFactor(v *bool) *SessionCreate {
-	if v != nil {
-		_c.SetSecondFactor(*v)
-	}
-	return _c
-}
-
-// SetConfirmedAt sets the "confirmed_at" field.
-func (_c *SessionCreate) SetConfirmedAt(v time.Time) *SessionCreate {
-	_c.mutation.SetConfirmedAt(v)
-	return _c
-}
-
-// SetNillableConfirmedAt sets the "confirmed_at" field if the given value is not nil.
-func (_c *SessionCreate) SetNillableConfirmedAt(v *time.Time) *SessionCreate {
-	if v != nil {
-		_c.SetConfirmedAt(*v)
-	}
-	return _c
-}
-
 // SetIP sets the "ip" field.
 func (_c *SessionCreate) SetIP(v string) *SessionCreate {
 	_c.mutation.SetIP(v)
-	return _c
-}
-
-// SetNillableIP sets the "ip" field if the given value is not nil.
-func (_c *SessionCreate) SetNillableIP(v *string) *SessionCreate {
-	if v != nil {
-		_c.SetIP(*v)
-	}
 	return _c
 }
 
@@ -100,59 +62,9 @@ func (_c *SessionCreate) SetUserAgent(v string) *SessionCreate {
 	return _c
 }
 
-// SetNillableUserAgent sets the "user_agent" field if the given value is not nil.
-func (_c *SessionCreate) SetNillableUserAgent(v *string) *SessionCreate {
-	if v != nil {
-		_c.SetUserAgent(*v)
-	}
-	return _c
-}
-
-// SetCreatedAt sets the "created_at" field.
-func (_c *SessionCreate) SetCreatedAt(v time.Time) *SessionCreate {
-	_c.mutation.SetCreatedAt(v)
-	return _c
-}
-
-// SetNillableCreatedAt sets the "created_at" field if the given value is not nil.
-func (_c *SessionCreate) SetNillableCreatedAt(v *time.Time) *SessionCreate {
-	if v != nil {
-		_c.SetCreatedAt(*v)
-	}
-	return _c
-}
-
-// SetLastUsedAt sets the "last_used_at" field.
-func (_c *SessionCreate) SetLastUsedAt(v time.Time) *SessionCreate {
-	_c.mutation.SetLastUsedAt(v)
-	return _c
-}
-
-// SetNillableLastUsedAt sets the "last_used_at" field if the given value is not nil.
-func (_c *SessionCreate) SetNillableLastUsedAt(v *time.Time) *SessionCreate {
-	if v != nil {
-		_c.SetLastUsedAt(*v)
-	}
-	return _c
-}
-
 // SetExpiresAt sets the "expires_at" field.
 func (_c *SessionCreate) SetExpiresAt(v time.Time) *SessionCreate {
 	_c.mutation.SetExpiresAt(v)
-	return _c
-}
-
-// SetRevokedAt sets the "revoked_at" field.
-func (_c *SessionCreate) SetRevokedAt(v time.Time) *SessionCreate {
-	_c.mutation.SetRevokedAt(v)
-	return _c
-}
-
-// SetNillableRevokedAt sets the "revoked_at" field if the given value is not nil.
-func (_c *SessionCreate) SetNillableRevokedAt(v *time.Time) *SessionCreate {
-	if v != nil {
-		_c.SetRevokedAt(*v)
-	}
 	return _c
 }
 
@@ -173,26 +85,10 @@ func (_c *SessionCreate) Save(ctx context.Context) (*Session, error) {
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
-// SaveX calls Save and panics if Save returns an error.
-func (_c *SessionCreate) SaveX(ctx context.Context) *Session {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *SessionCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *SessionCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -423,24 +319,8 @@ func (_c *SessionCreateBulk) Save(ctx context.Context) ([]*Session, error) {
 	return nodes, nil
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_c *SessionCreateBulk) SaveX(ctx context.Context) []*Session {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *SessionCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *SessionCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

@@ -29,161 +29,9 @@ func (_u *SessionUpdate) Where(ps ...predicate.Session) *SessionUpdate {
 	return _u
 }
 
-// SetTokenHash sets the "token_hash" field.
-func (_u *SessionUpdate) SetTokenHash(v []byte) *SessionUpdate {
-	_u.mutation.SetTokenHash(v)
-	return _u
-}
-
-// SetUserID sets the "user_id" field.
-func (_u *SessionUpdate) SetUserID(v string) *SessionUpdate {
-	_u.mutation.SetUserID(v)
-	return _u
-}
-
-// SetNillableUserID sets the "user_id" field if the given value is not nil.
-func (_u *SessionUpdate) SetNillableUserID(v *string) *SessionUpdate {
-	if v != nil {
-		_u.SetUserID(*v)
-	}
-	return _u
-}
-
-// SetAccountID sets the "account_id" field.
-func (_u *SessionUpdate) SetAccountID(v string) *SessionUpdate {
-	_u.mutation.SetAccountID(v)
-	return _u
-}
-
-// SetNillableAccountID sets the "account_id" field if the given value is not nil.
-func (_u *SessionUpdate) SetNillableAccountID(v *string) *SessionUpdate {
-	if v != nil {
-		_u.SetAccountID(*v)
-	}
-	return _u
-}
-
-// ClearAccountID clears the value of the "account_id" field.
-func (_u *SessionUpdate) ClearAccountID() *SessionUpdate {
-	_u.mutation.ClearAccountID()
-	return _u
-}
-
-// SetMethod sets the "method" field.
-func (_u *SessionUpdate) SetMethod(v session.Method) *SessionUpdate {
-	_u.mutation.SetMethod(v)
-	return _u
-}
-
-// SetNillableMethod sets the "method" field if the given value is not nil.
-func (_u *SessionUpdate) SetNillableMethod(v *session.Method) *SessionUpdate {
-	if v != nil {
-		_u.SetMethod(*v)
-	}
-	return _u
-}
-
-// SetSecondFactor sets the "second_factor" field.
-func (_u *SessionUpdate) SetSecondFactor(v bool) *SessionUpdate {
-	_u.mutation.SetSecondFactor(v)
-	return _u
-}
-
-// SetNillableSecondFactor sets the "second_factor" field if the given value is not nil.
-func (_u *SessionUpdate) SetNillableSecondFactor(v *bool) *SessionUpdate {
-	if v != nil {
-		_u.SetSecondFactor(*v)
-	}
-	return _u
-}
-
-// SetConfirmedAt sets the "confirmed_at" field.
-func (_u *SessionUpdate) SetConfirmedAt(v time.Time) *SessionUpdate {
-	_u.mutation.SetConfirmedAt(v)
-	return _u
-}
-
-// SetNillableConfirmedAt sets the "confirmed_at" field if the given value is not nil.
-func (_u *SessionUpdate) SetNillableConfirmedAt(v *time.Time) *SessionUpdate {
-	if v != nil {
-		_u.SetConfirmedAt(*v)
-	}
-	return _u
-}
-
-// SetIP sets the "ip" field.
-func (_u *SessionUpdate) SetIP(v string) *SessionUpdate {
-	_u.mutation.SetIP(v)
-	return _u
-}
-
-// SetNillableIP sets the "ip" field if the given value is not nil.
-func (_u *SessionUpdate) SetNillableIP(v *string) *SessionUpdate {
-	if v != nil {
-		_u.SetIP(*v)
-	}
-	return _u
-}
-
-// SetUserAgent sets the "user_agent" field.
-func (_u *SessionUpdate) SetUserAgent(v string) *SessionUpdate {
-	_u.mutation.SetUserAgent(v)
-	return _u
-}
-
-// SetNillableUserAgent sets the "user_agent" field if the given value is not nil.
-func (_u *SessionUpdate) SetNillableUserAgent(v *string) *SessionUpdate {
-	if v != nil {
-		_u.SetUserAgent(*v)
-	}
-	return _u
-}
-
-// SetLastUsedAt sets the "last_used_at" field.
-func (_u *SessionUpdate) SetLastUsedAt(v time.Time) *SessionUpdate {
-	_u.mutation.SetLastUsedAt(v)
-	return _u
-}
-
-// SetNillableLastUsedAt sets the "last_used_at" field if the given value is not nil.
-func (_u *SessionUpdate) SetNillableLastUsedAt(v *time.Time) *SessionUpdate {
-	if v != nil {
-		_u.SetLastUsedAt(*v)
-	}
-	return _u
-}
-
-// SetExpiresAt sets the "expires_at" field.
-func (_u *SessionUpdate) SetExpiresAt(v time.Time) *SessionUpdate {
-	_u.mutation.SetExpiresAt(v)
-	return _u
-}
-
-// SetNillableExpiresAt sets the "expires_at" field if the given value is not nil.
-func (_u *SessionUpdate) SetNillableExpiresAt(v *time.Time) *SessionUpdate {
-	if v != nil {
-		_u.SetExpiresAt(*v)
-	}
-	return _u
-}
-
 // SetRevokedAt sets the "revoked_at" field.
 func (_u *SessionUpdate) SetRevokedAt(v time.Time) *SessionUpdate {
 	_u.mutation.SetRevokedAt(v)
-	return _u
-}
-
-// SetNillableRevokedAt sets the "revoked_at" field if the given value is not nil.
-func (_u *SessionUpdate) SetNillableRevokedAt(v *time.Time) *SessionUpdate {
-	if v != nil {
-		_u.SetRevokedAt(*v)
-	}
-	return _u
-}
-
-// ClearRevokedAt clears the value of the "revoked_at" field.
-func (_u *SessionUpdate) ClearRevokedAt() *SessionUpdate {
-	_u.mutation.ClearRevokedAt()
 	return _u
 }
 
@@ -197,26 +45,10 @@ func (_u *SessionUpdate) Save(ctx context.Context) (int, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_u *SessionUpdate) SaveX(ctx context.Context) int {
-	affected, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return affected
-}
-
 // Exec executes the query.
 func (_u *SessionUpdate) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *SessionUpdate) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -237,12 +69,6 @@ func (_u *SessionUpdate) check() error {
 		}
 	}
 	return nil
-}
-
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *SessionUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *SessionUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
 }
 
 func (_u *SessionUpdate) sqlSave(ctx context.Context) (_node int, err error) {
@@ -324,51 +150,9 @@ func (_u *SessionUpdateOne) SetTokenHash(v []byte) *SessionUpdateOne {
 	return _u
 }
 
-// SetUserID sets the "user_id" field.
-func (_u *SessionUpdateOne) SetUserID(v string) *SessionUpdateOne {
-	_u.mutation.SetUserID(v)
-	return _u
-}
-
-// SetNillableUserID sets the "user_id" field if the given value is not nil.
-func (_u *SessionUpdateOne) SetNillableUserID(v *string) *SessionUpdateOne {
-	if v != nil {
-		_u.SetUserID(*v)
-	}
-	return _u
-}
-
 // SetAccountID sets the "account_id" field.
 func (_u *SessionUpdateOne) SetAccountID(v string) *SessionUpdateOne {
 	_u.mutation.SetAccountID(v)
-	return _u
-}
-
-// SetNillableAccountID sets the "account_id" field if the given value is not nil.
-func (_u *SessionUpdateOne) SetNillableAccountID(v *string) *SessionUpdateOne {
-	if v != nil {
-		_u.SetAccountID(*v)
-	}
-	return _u
-}
-
-// ClearAccountID clears the value of the "account_id" field.
-func (_u *SessionUpdateOne) ClearAccountID() *SessionUpdateOne {
-	_u.mutation.ClearAccountID()
-	return _u
-}
-
-// SetMethod sets the "method" field.
-func (_u *SessionUpdateOne) SetMethod(v session.Method) *SessionUpdateOne {
-	_u.mutation.SetMethod(v)
-	return _u
-}
-
-// SetNillableMethod sets the "method" field if the given value is not nil.
-func (_u *SessionUpdateOne) SetNillableMethod(v *session.Method) *SessionUpdateOne {
-	if v != nil {
-		_u.SetMethod(*v)
-	}
 	return _u
 }
 
@@ -378,101 +162,15 @@ func (_u *SessionUpdateOne) SetSecondFactor(v bool) *SessionUpdateOne {
 	return _u
 }
 
-// SetNillableSecondFactor sets the "second_factor" field if the given value is not nil.
-func (_u *SessionUpdateOne) SetNillableSecondFactor(v *bool) *SessionUpdateOne {
-	if v != nil {
-		_u.SetSecondFactor(*v)
-	}
-	return _u
-}
-
 // SetConfirmedAt sets the "confirmed_at" field.
 func (_u *SessionUpdateOne) SetConfirmedAt(v time.Time) *SessionUpdateOne {
 	_u.mutation.SetConfirmedAt(v)
 	return _u
 }
 
-// SetNillableConfirmedAt sets the "confirmed_at" field if the given value is not nil.
-func (_u *SessionUpdateOne) SetNillableConfirmedAt(v *time.Time) *SessionUpdateOne {
-	if v != nil {
-		_u.SetConfirmedAt(*v)
-	}
-	return _u
-}
-
-// SetIP sets the "ip" field.
-func (_u *SessionUpdateOne) SetIP(v string) *SessionUpdateOne {
-	_u.mutation.SetIP(v)
-	return _u
-}
-
-// SetNillableIP sets the "ip" field if the given value is not nil.
-func (_u *SessionUpdateOne) SetNillableIP(v *string) *SessionUpdateOne {
-	if v != nil {
-		_u.SetIP(*v)
-	}
-	return _u
-}
-
-// SetUserAgent sets the "user_agent" field.
-func (_u *SessionUpdateOne) SetUserAgent(v string) *SessionUpdateOne {
-	_u.mutation.SetUserAgent(v)
-	return _u
-}
-
-// SetNillableUserAgent sets the "user_agent" field if the given value is not nil.
-func (_u *SessionUpdateOne) SetNillableUserAgent(v *string) *SessionUpdateOne {
-	if v != nil {
-		_u.SetUserAgent(*v)
-	}
-	return _u
-}
-
-// SetLastUsedAt sets the "last_used_at" field.
-func (_u *SessionUpdateOne) SetLastUsedAt(v time.Time) *SessionUpdateOne {
-	_u.mutation.SetLastUsedAt(v)
-	return _u
-}
-
-// SetNillableLastUsedAt sets the "last_used_at" field if the given value is not nil.
-func (_u *SessionUpdateOne) SetNillableLastUsedAt(v *time.Time) *SessionUpdateOne {
-	if v != nil {
-		_u.SetLastUsedAt(*v)
-	}
-	return _u
-}
-
-// SetExpiresAt sets the "expires_at" field.
-func (_u *SessionUpdateOne) SetExpiresAt(v time.Time) *SessionUpdateOne {
-	_u.mutation.SetExpiresAt(v)
-	return _u
-}
-
-// SetNillableExpiresAt sets the "expires_at" field if the given value is not nil.
-func (_u *SessionUpdateOne) SetNillableExpiresAt(v *time.Time) *SessionUpdateOne {
-	if v != nil {
-		_u.SetExpiresAt(*v)
-	}
-	return _u
-}
-
 // SetRevokedAt sets the "revoked_at" field.
 func (_u *SessionUpdateOne) SetRevokedAt(v time.Time) *SessionUpdateOne {
 	_u.mutation.SetRevokedAt(v)
-	return _u
-}
-
-// SetNillableRevokedAt sets the "revoked_at" field if the given value is not nil.
-func (_u *SessionUpdateOne) SetNillableRevokedAt(v *time.Time) *SessionUpdateOne {
-	if v != nil {
-		_u.SetRevokedAt(*v)
-	}
-	return _u
-}
-
-// ClearRevokedAt clears the value of the "revoked_at" field.
-func (_u *SessionUpdateOne) ClearRevokedAt() *SessionUpdateOne {
-	_u.mutation.ClearRevokedAt()
 	return _u
 }
 
@@ -487,38 +185,15 @@ func (_u *SessionUpdateOne) Where(ps ...predicate.Session) *SessionUpdateOne {
 	return _u
 }
 
-// Select allows selecting one or more fields (columns) of the returned entity.
-// The default is selecting all fields defined in the entity schema.
-func (_u *SessionUpdateOne) Select(field string, fields ...string) *SessionUpdateOne {
-	_u.fields = append([]string{field}, fields...)
-	return _u
-}
-
 // Save executes the query and returns the updated Session entity.
 func (_u *SessionUpdateOne) Save(ctx context.Context) (*Session, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *SessionUpdateOne) SaveX(ctx context.Context) *Session {
-	node, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
 }
 
 // Exec executes the query on the entity.
 func (_u *SessionUpdateOne) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *SessionUpdateOne) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -539,12 +214,6 @@ func (_u *SessionUpdateOne) check() error {
 		}
 	}
 	return nil
-}
-
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *SessionUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *SessionUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
 }
 
 func (_u *SessionUpdateOne) sqlSave(ctx context.Context) (_node *Session, err error) {

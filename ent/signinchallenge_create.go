@@ -26,26 +26,6 @@ func (_c *SignInChallengeCreate) SetKind(v signinchallenge.Kind) *SignInChalleng
 	return _c
 }
 
-// SetBrowser sets the "browser" field.
-func (_c *SignInChallengeCreate) SetBrowser(v []byte) *SignInChallengeCreate {
-	_c.mutation.SetBrowser(v)
-	return _c
-}
-
-// SetUserID sets the "user_id" field.
-func (_c *SignInChallengeCreate) SetUserID(v string) *SignInChallengeCreate {
-	_c.mutation.SetUserID(v)
-	return _c
-}
-
-// SetNillableUserID sets the "user_id" field if the given value is not nil.
-func (_c *SignInChallengeCreate) SetNillableUserID(v *string) *SignInChallengeCreate {
-	if v != nil {
-		_c.SetUserID(*v)
-	}
-	return _c
-}
-
 // SetData sets the "data" field.
 func (_c *SignInChallengeCreate) SetData(v []byte) *SignInChallengeCreate {
 	_c.mutation.SetData(v)
@@ -74,26 +54,10 @@ func (_c *SignInChallengeCreate) Save(ctx context.Context) (*SignInChallenge, er
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
-// SaveX calls Save and panics if Save returns an error.
-func (_c *SignInChallengeCreate) SaveX(ctx context.Context) *SignInChallenge {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *SignInChallengeCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *SignInChallengeCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -241,24 +205,8 @@ func (_c *SignInChallengeCreateBulk) Save(ctx context.Context) ([]*SignInChallen
 	return nodes, nil
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_c *SignInChallengeCreateBulk) SaveX(ctx context.Context) []*SignInChallenge {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *SignInChallengeCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *SignInChallengeCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

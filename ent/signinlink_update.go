@@ -29,169 +29,6 @@ func (_u *SignInLinkUpdate) Where(ps ...predicate.SignInLink) *SignInLinkUpdate 
 	return _u
 }
 
-// SetTokenHash sets the "token_hash" field.
-func (_u *SignInLinkUpdate) SetTokenHash(v []byte) *SignInLinkUpdate {
-	_u.mutation.SetTokenHash(v)
-	return _u
-}
-
-// ClearTokenHash clears the value of the "token_hash" field.
-func (_u *SignInLinkUpdate) ClearTokenHash() *SignInLinkUpdate {
-	_u.mutation.ClearTokenHash()
-	return _u
-}
-
-// SetPurpose sets the "purpose" field.
-func (_u *SignInLinkUpdate) SetPurpose(v signinlink.Purpose) *SignInLinkUpdate {
-	_u.mutation.SetPurpose(v)
-	return _u
-}
-
-// SetNillablePurpose sets the "purpose" field if the given value is not nil.
-func (_u *SignInLinkUpdate) SetNillablePurpose(v *signinlink.Purpose) *SignInLinkUpdate {
-	if v != nil {
-		_u.SetPurpose(*v)
-	}
-	return _u
-}
-
-// SetUserID sets the "user_id" field.
-func (_u *SignInLinkUpdate) SetUserID(v string) *SignInLinkUpdate {
-	_u.mutation.SetUserID(v)
-	return _u
-}
-
-// SetNillableUserID sets the "user_id" field if the given value is not nil.
-func (_u *SignInLinkUpdate) SetNillableUserID(v *string) *SignInLinkUpdate {
-	if v != nil {
-		_u.SetUserID(*v)
-	}
-	return _u
-}
-
-// ClearUserID clears the value of the "user_id" field.
-func (_u *SignInLinkUpdate) ClearUserID() *SignInLinkUpdate {
-	_u.mutation.ClearUserID()
-	return _u
-}
-
-// SetEmail sets the "email" field.
-func (_u *SignInLinkUpdate) SetEmail(v string) *SignInLinkUpdate {
-	_u.mutation.SetEmail(v)
-	return _u
-}
-
-// SetNillableEmail sets the "email" field if the given value is not nil.
-func (_u *SignInLinkUpdate) SetNillableEmail(v *string) *SignInLinkUpdate {
-	if v != nil {
-		_u.SetEmail(*v)
-	}
-	return _u
-}
-
-// SetKnownDevice sets the "known_device" field.
-func (_u *SignInLinkUpdate) SetKnownDevice(v bool) *SignInLinkUpdate {
-	_u.mutation.SetKnownDevice(v)
-	return _u
-}
-
-// SetNillableKnownDevice sets the "known_device" field if the given value is not nil.
-func (_u *SignInLinkUpdate) SetNillableKnownDevice(v *bool) *SignInLinkUpdate {
-	if v != nil {
-		_u.SetKnownDevice(*v)
-	}
-	return _u
-}
-
-// SetAgain sets the "again" field.
-func (_u *SignInLinkUpdate) SetAgain(v bool) *SignInLinkUpdate {
-	_u.mutation.SetAgain(v)
-	return _u
-}
-
-// SetNillableAgain sets the "again" field if the given value is not nil.
-func (_u *SignInLinkUpdate) SetNillableAgain(v *bool) *SignInLinkUpdate {
-	if v != nil {
-		_u.SetAgain(*v)
-	}
-	return _u
-}
-
-// SetExpiresAt sets the "expires_at" field.
-func (_u *SignInLinkUpdate) SetExpiresAt(v time.Time) *SignInLinkUpdate {
-	_u.mutation.SetExpiresAt(v)
-	return _u
-}
-
-// SetNillableExpiresAt sets the "expires_at" field if the given value is not nil.
-func (_u *SignInLinkUpdate) SetNillableExpiresAt(v *time.Time) *SignInLinkUpdate {
-	if v != nil {
-		_u.SetExpiresAt(*v)
-	}
-	return _u
-}
-
-// SetUsedAt sets the "used_at" field.
-func (_u *SignInLinkUpdate) SetUsedAt(v time.Time) *SignInLinkUpdate {
-	_u.mutation.SetUsedAt(v)
-	return _u
-}
-
-// SetNillableUsedAt sets the "used_at" field if the given value is not nil.
-func (_u *SignInLinkUpdate) SetNillableUsedAt(v *time.Time) *SignInLinkUpdate {
-	if v != nil {
-		_u.SetUsedAt(*v)
-	}
-	return _u
-}
-
-// ClearUsedAt clears the value of the "used_at" field.
-func (_u *SignInLinkUpdate) ClearUsedAt() *SignInLinkUpdate {
-	_u.mutation.ClearUsedAt()
-	return _u
-}
-
-// SetDueAt sets the "due_at" field.
-func (_u *SignInLinkUpdate) SetDueAt(v time.Time) *SignInLinkUpdate {
-	_u.mutation.SetDueAt(v)
-	return _u
-}
-
-// SetNillableDueAt sets the "due_at" field if the given value is not nil.
-func (_u *SignInLinkUpdate) SetNillableDueAt(v *time.Time) *SignInLinkUpdate {
-	if v != nil {
-		_u.SetDueAt(*v)
-	}
-	return _u
-}
-
-// ClearDueAt clears the value of the "due_at" field.
-func (_u *SignInLinkUpdate) ClearDueAt() *SignInLinkUpdate {
-	_u.mutation.ClearDueAt()
-	return _u
-}
-
-// SetAttempts sets the "attempts" field.
-func (_u *SignInLinkUpdate) SetAttempts(v int) *SignInLinkUpdate {
-	_u.mutation.ResetAttempts()
-	_u.mutation.SetAttempts(v)
-	return _u
-}
-
-// SetNillableAttempts sets the "attempts" field if the given value is not nil.
-func (_u *SignInLinkUpdate) SetNillableAttempts(v *int) *SignInLinkUpdate {
-	if v != nil {
-		_u.SetAttempts(*v)
-	}
-	return _u
-}
-
-// AddAttempts adds value to the "attempts" field.
-func (_u *SignInLinkUpdate) AddAttempts(v int) *SignInLinkUpdate {
-	_u.mutation.AddAttempts(v)
-	return _u
-}
-
 // Mutation returns the SignInLinkMutation object of the builder.
 func (_u *SignInLinkUpdate) Mutation() *SignInLinkMutation {
 	return _u.mutation
@@ -202,26 +39,10 @@ func (_u *SignInLinkUpdate) Save(ctx context.Context) (int, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_u *SignInLinkUpdate) SaveX(ctx context.Context) int {
-	affected, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return affected
-}
-
 // Exec executes the query.
 func (_u *SignInLinkUpdate) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *SignInLinkUpdate) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -232,12 +53,6 @@ func (_u *SignInLinkUpdate) check() error {
 		}
 	}
 	return nil
-}
-
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *SignInLinkUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *SignInLinkUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
 }
 
 func (_u *SignInLinkUpdate) sqlSave(ctx context.Context) (_node int, err error) {
@@ -319,166 +134,9 @@ type SignInLinkUpdateOne struct {
 	modifiers []func(*sql.UpdateBuilder)
 }
 
-// SetTokenHash sets the "token_hash" field.
-func (_u *SignInLinkUpdateOne) SetTokenHash(v []byte) *SignInLinkUpdateOne {
-	_u.mutation.SetTokenHash(v)
-	return _u
-}
-
-// ClearTokenHash clears the value of the "token_hash" field.
-func (_u *SignInLinkUpdateOne) ClearTokenHash() *SignInLinkUpdateOne {
-	_u.mutation.ClearTokenHash()
-	return _u
-}
-
-// SetPurpose sets the "purpose" field.
-func (_u *SignInLinkUpdateOne) SetPurpose(v signinlink.Purpose) *SignInLinkUpdateOne {
-	_u.mutation.SetPurpose(v)
-	return _u
-}
-
-// SetNillablePurpose sets the "purpose" field if the given value is not nil.
-func (_u *SignInLinkUpdateOne) SetNillablePurpose(v *signinlink.Purpose) *SignInLinkUpdateOne {
-	if v != nil {
-		_u.SetPurpose(*v)
-	}
-	return _u
-}
-
-// SetUserID sets the "user_id" field.
-func (_u *SignInLinkUpdateOne) SetUserID(v string) *SignInLinkUpdateOne {
-	_u.mutation.SetUserID(v)
-	return _u
-}
-
-// SetNillableUserID sets the "user_id" field if the given value is not nil.
-func (_u *SignInLinkUpdateOne) SetNillableUserID(v *string) *SignInLinkUpdateOne {
-	if v != nil {
-		_u.SetUserID(*v)
-	}
-	return _u
-}
-
-// ClearUserID clears the value of the "user_id" field.
-func (_u *SignInLinkUpdateOne) ClearUserID() *SignInLinkUpdateOne {
-	_u.mutation.ClearUserID()
-	return _u
-}
-
-// SetEmail sets the "email" field.
-func (_u *SignInLinkUpdateOne) SetEmail(v string) *SignInLinkUpdateOne {
-	_u.mutation.SetEmail(v)
-	return _u
-}
-
-// SetNillableEmail sets the "email" field if the given value is not nil.
-func (_u *SignInLinkUpdateOne) SetNillableEmail(v *string) *SignInLinkUpdateOne {
-	if v != nil {
-		_u.SetEmail(*v)
-	}
-	return _u
-}
-
-// SetKnownDevice sets the "known_device" field.
-func (_u *SignInLinkUpdateOne) SetKnownDevice(v bool) *SignInLinkUpdateOne {
-	_u.mutation.SetKnownDevice(v)
-	return _u
-}
-
-// SetNillableKnownDevice sets the "known_device" field if the given value is not nil.
-func (_u *SignInLinkUpdateOne) SetNillableKnownDevice(v *bool) *SignInLinkUpdateOne {
-	if v != nil {
-		_u.SetKnownDevice(*v)
-	}
-	return _u
-}
-
-// SetAgain sets the "again" field.
-func (_u *SignInLinkUpdateOne) SetAgain(v bool) *SignInLinkUpdateOne {
-	_u.mutation.SetAgain(v)
-	return _u
-}
-
-// SetNillableAgain sets the "again" field if the given value is not nil.
-func (_u *SignInLinkUpdateOne) SetNillableAgain(v *bool) *SignInLinkUpdateOne {
-	if v != nil {
-		_u.SetAgain(*v)
-	}
-	return _u
-}
-
-// SetExpiresAt sets the "expires_at" field.
-func (_u *SignInLinkUpdateOne) SetExpiresAt(v time.Time) *SignInLinkUpdateOne {
-	_u.mutation.SetExpiresAt(v)
-	return _u
-}
-
-// SetNillableExpiresAt sets the "expires_at" field if the given value is not nil.
-func (_u *SignInLinkUpdateOne) SetNillableExpiresAt(v *time.Time) *SignInLinkUpdateOne {
-	if v != nil {
-		_u.SetExpiresAt(*v)
-	}
-	return _u
-}
-
 // SetUsedAt sets the "used_at" field.
 func (_u *SignInLinkUpdateOne) SetUsedAt(v time.Time) *SignInLinkUpdateOne {
 	_u.mutation.SetUsedAt(v)
-	return _u
-}
-
-// SetNillableUsedAt sets the "used_at" field if the given value is not nil.
-func (_u *SignInLinkUpdateOne) SetNillableUsedAt(v *time.Time) *SignInLinkUpdateOne {
-	if v != nil {
-		_u.SetUsedAt(*v)
-	}
-	return _u
-}
-
-// ClearUsedAt clears the value of the "used_at" field.
-func (_u *SignInLinkUpdateOne) ClearUsedAt() *SignInLinkUpdateOne {
-	_u.mutation.ClearUsedAt()
-	return _u
-}
-
-// SetDueAt sets the "due_at" field.
-func (_u *SignInLinkUpdateOne) SetDueAt(v time.Time) *SignInLinkUpdateOne {
-	_u.mutation.SetDueAt(v)
-	return _u
-}
-
-// SetNillableDueAt sets the "due_at" field if the given value is not nil.
-func (_u *SignInLinkUpdateOne) SetNillableDueAt(v *time.Time) *SignInLinkUpdateOne {
-	if v != nil {
-		_u.SetDueAt(*v)
-	}
-	return _u
-}
-
-// ClearDueAt clears the value of the "due_at" field.
-func (_u *SignInLinkUpdateOne) ClearDueAt() *SignInLinkUpdateOne {
-	_u.mutation.ClearDueAt()
-	return _u
-}
-
-// SetAttempts sets the "attempts" field.
-func (_u *SignInLinkUpdateOne) SetAttempts(v int) *SignInLinkUpdateOne {
-	_u.mutation.ResetAttempts()
-	_u.mutation.SetAttempts(v)
-	return _u
-}
-
-// SetNillableAttempts sets the "attempts" field if the given value is not nil.
-func (_u *SignInLinkUpdateOne) SetNillableAttempts(v *int) *SignInLinkUpdateOne {
-	if v != nil {
-		_u.SetAttempts(*v)
-	}
-	return _u
-}
-
-// AddAttempts adds value to the "attempts" field.
-func (_u *SignInLinkUpdateOne) AddAttempts(v int) *SignInLinkUpdateOne {
-	_u.mutation.AddAttempts(v)
 	return _u
 }
 
@@ -493,38 +151,15 @@ func (_u *SignInLinkUpdateOne) Where(ps ...predicate.SignInLink) *SignInLinkUpda
 	return _u
 }
 
-// Select allows selecting one or more fields (columns) of the returned entity.
-// The default is selecting all fields defined in the entity schema.
-func (_u *SignInLinkUpdateOne) Select(field string, fields ...string) *SignInLinkUpdateOne {
-	_u.fields = append([]string{field}, fields...)
-	return _u
-}
-
 // Save executes the query and returns the updated SignInLink entity.
 func (_u *SignInLinkUpdateOne) Save(ctx context.Context) (*SignInLink, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
-}
-
-// SaveX is like Save, but panics if an error occurs.
-func (_u *SignInLinkUpdateOne) SaveX(ctx context.Context) *SignInLink {
-	node, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
 }
 
 // Exec executes the query on the entity.
 func (_u *SignInLinkUpdateOne) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *SignInLinkUpdateOne) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -535,12 +170,6 @@ func (_u *SignInLinkUpdateOne) check() error {
 		}
 	}
 	return nil
-}
-
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *SignInLinkUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *SignInLinkUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
 }
 
 func (_u *SignInLinkUpdateOne) sqlSave(ctx context.Context) (_node *SignInLink, err error) {

@@ -166,13 +166,6 @@ func (_m *SMSAttempt) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this SMSAttempt.
-// Note that you need to call SMSAttempt.Unwrap() before calling this method if this SMSAttempt
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *SMSAttempt) Update() *SMSAttemptUpdateOne {
-	return NewSMSAttemptClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the SMSAttempt entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *SMSAttempt) Unwrap() *SMSAttempt {
@@ -189,51 +182,7 @@ func (_m *SMSAttempt) String() string {
 	var builder strings.Builder
 	builder.WriteString("SMSAttempt(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("message_id=")
-	builder.WriteString(_m.MessageID)
-	builder.WriteString(", ")
-	builder.WriteString("account_id=")
-	builder.WriteString(_m.AccountID)
-	builder.WriteString(", ")
-	builder.WriteString("number=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Number))
-	builder.WriteString(", ")
-	builder.WriteString("fence=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Fence))
-	builder.WriteString(", ")
-	builder.WriteString("provider=")
-	builder.WriteString(_m.Provider)
-	builder.WriteString(", ")
-	builder.WriteString("started_at=")
-	builder.WriteString(_m.StartedAt.Format(time.ANSIC))
-	builder.WriteString(", ")
-	if v := _m.FinishedAt; v != nil {
-		builder.WriteString("finished_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	if v := _m.Outcome; v != nil {
-		builder.WriteString("outcome=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	if v := _m.StatusCode; v != nil {
-		builder.WriteString("status_code=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("error=")
-	builder.WriteString(_m.Error)
-	builder.WriteString(", ")
-	if v := _m.DurationMs; v != nil {
-		builder.WriteString("duration_ms=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	if v := _m.Node; v != nil {
-		builder.WriteString("node=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
+
 	builder.WriteByte(')')
 	return builder.String()
 }

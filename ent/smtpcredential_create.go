@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -44,59 +43,9 @@ func (_c *SMTPCredentialCreate) SetDomainIds(v []string) *SMTPCredentialCreate {
 	return _c
 }
 
-// SetLastUsedAt sets the "last_used_at" field.
-func (_c *SMTPCredentialCreate) SetLastUsedAt(v time.Time) *SMTPCredentialCreate {
-	_c.mutation.SetLastUsedAt(v)
-	return _c
-}
-
-// SetNillableLastUsedAt sets the "last_used_at" field if the given value is not nil.
-func (_c *SMTPCredentialCreate) SetNillableLastUsedAt(v *time.Time) *SMTPCredentialCreate {
-	if v != nil {
-		_c.SetLastUsedAt(*v)
-	}
-	return _c
-}
-
-// SetRevokedAt sets the "revoked_at" field.
-func (_c *SMTPCredentialCreate) SetRevokedAt(v time.Time) *SMTPCredentialCreate {
-	_c.mutation.SetRevokedAt(v)
-	return _c
-}
-
-// SetNillableRevokedAt sets the "revoked_at" field if the given value is not nil.
-func (_c *SMTPCredentialCreate) SetNillableRevokedAt(v *time.Time) *SMTPCredentialCreate {
-	if v != nil {
-		_c.SetRevokedAt(*v)
-	}
-	return _c
-}
-
 // SetCreatedBy sets the "created_by" field.
 func (_c *SMTPCredentialCreate) SetCreatedBy(v string) *SMTPCredentialCreate {
 	_c.mutation.SetCreatedBy(v)
-	return _c
-}
-
-// SetNillableCreatedBy sets the "created_by" field if the given value is not nil.
-func (_c *SMTPCredentialCreate) SetNillableCreatedBy(v *string) *SMTPCredentialCreate {
-	if v != nil {
-		_c.SetCreatedBy(*v)
-	}
-	return _c
-}
-
-// SetCreatedAt sets the "created_at" field.
-func (_c *SMTPCredentialCreate) SetCreatedAt(v time.Time) *SMTPCredentialCreate {
-	_c.mutation.SetCreatedAt(v)
-	return _c
-}
-
-// SetNillableCreatedAt sets the "created_at" field if the given value is not nil.
-func (_c *SMTPCredentialCreate) SetNillableCreatedAt(v *time.Time) *SMTPCredentialCreate {
-	if v != nil {
-		_c.SetCreatedAt(*v)
-	}
 	return _c
 }
 
@@ -117,26 +66,10 @@ func (_c *SMTPCredentialCreate) Save(ctx context.Context) (*SMTPCredential, erro
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
-// SaveX calls Save and panics if Save returns an error.
-func (_c *SMTPCredentialCreate) SaveX(ctx context.Context) *SMTPCredential {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *SMTPCredentialCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *SMTPCredentialCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -313,24 +246,8 @@ func (_c *SMTPCredentialCreateBulk) Save(ctx context.Context) ([]*SMTPCredential
 	return nodes, nil
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_c *SMTPCredentialCreateBulk) SaveX(ctx context.Context) []*SMTPCredential {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *SMTPCredentialCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *SMTPCredentialCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

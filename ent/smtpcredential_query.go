@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -41,12 +40,6 @@ func (_q *SMTPCredentialQuery) Limit(limit int) *SMTPCredentialQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *SMTPCredentialQuery) Offset(offset int) *SMTPCredentialQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
 // Unique configures the query builder to filter duplicate records on query.
 // By default, unique is set to true, and can be disabled using this method.
 func (_q *SMTPCredentialQuery) Unique(unique bool) *SMTPCredentialQuery {
@@ -58,51 +51,6 @@ func (_q *SMTPCredentialQuery) Unique(unique bool) *SMTPCredentialQuery {
 func (_q *SMTPCredentialQuery) Order(o ...smtpcredential.OrderOption) *SMTPCredentialQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// First returns the first SMTPCredential entity from the query.
-// Returns a *NotFoundError when no SMTPCredential was found.
-func (_q *SMTPCredentialQuery) First(ctx context.Context) (*SMTPCredential, error) {
-	nodes, err := _q.Limit(1).All(setContextOp(ctx, _q.ctx, ent.OpQueryFirst))
-	if err != nil {
-		return nil, err
-	}
-	if len(nodes) == 0 {
-		return nil, &NotFoundError{smtpcredential.Label}
-	}
-	return nodes[0], nil
-}
-
-// FirstX is like First, but panics if an error occurs.
-func (_q *SMTPCredentialQuery) FirstX(ctx context.Context) *SMTPCredential {
-	node, err := _q.First(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return node
-}
-
-// FirstID returns the first SMTPCredential ID from the query.
-// Returns a *NotFoundError when no SMTPCredential ID was found.
-func (_q *SMTPCredentialQuery) FirstID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(1).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryFirstID)); err != nil {
-		return
-	}
-	if len(ids) == 0 {
-		err = &NotFoundError{smtpcredential.Label}
-		return
-	}
-	return ids[0], nil
-}
-
-// FirstIDX is like FirstID, but panics if an error occurs.
-func (_q *SMTPCredentialQuery) FirstIDX(ctx context.Context) string {
-	id, err := _q.FirstID(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return id
 }
 
 // Only returns a single SMTPCredential entity found by the query, ensuring it only returns one.
@@ -123,43 +71,6 @@ func (_q *SMTPCredentialQuery) Only(ctx context.Context) (*SMTPCredential, error
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *SMTPCredentialQuery) OnlyX(ctx context.Context) *SMTPCredential {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only SMTPCredential ID in the query.
-// Returns a *NotSingularError when more than one SMTPCredential ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *SMTPCredentialQuery) OnlyID(ctx context.Context) (id string, err error) {
-	var ids []string
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{smtpcredential.Label}
-	default:
-		err = &NotSingularError{smtpcredential.Label}
-	}
-	return
-}
-
-// OnlyIDX is like OnlyID, but panics if an error occurs.
-func (_q *SMTPCredentialQuery) OnlyIDX(ctx context.Context) string {
-	id, err := _q.OnlyID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // All executes the query and returns a list of SMTPCredentials.
 func (_q *SMTPCredentialQuery) All(ctx context.Context) ([]*SMTPCredential, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -168,15 +79,6 @@ func (_q *SMTPCredentialQuery) All(ctx context.Context) ([]*SMTPCredential, erro
 	}
 	qr := querierAll[[]*SMTPCredential, *SMTPCredentialQuery]()
 	return withInterceptors[[]*SMTPCredential](ctx, _q, qr, _q.inters)
-}
-
-// AllX is like All, but panics if an error occurs.
-func (_q *SMTPCredentialQuery) AllX(ctx context.Context) []*SMTPCredential {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
 }
 
 // IDs executes the query and returns a list of SMTPCredential IDs.
@@ -191,15 +93,6 @@ func (_q *SMTPCredentialQuery) IDs(ctx context.Context) (ids []string, err error
 	return ids, nil
 }
 
-// IDsX is like IDs, but panics if an error occurs.
-func (_q *SMTPCredentialQuery) IDsX(ctx context.Context) []string {
-	ids, err := _q.IDs(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return ids
-}
-
 // Count returns the count of the given query.
 func (_q *SMTPCredentialQuery) Count(ctx context.Context) (int, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryCount)
@@ -207,79 +100,6 @@ func (_q *SMTPCredentialQuery) Count(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	return withInterceptors[int](ctx, _q, querierCount[*SMTPCredentialQuery](), _q.inters)
-}
-
-// CountX is like Count, but panics if an error occurs.
-func (_q *SMTPCredentialQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
-// Exist returns true if the query has elements in the graph.
-func (_q *SMTPCredentialQuery) Exist(ctx context.Context) (bool, error) {
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
-	switch _, err := _q.FirstID(ctx); {
-	case IsNotFound(err):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("ent: check existence: %w", err)
-	default:
-		return true, nil
-	}
-}
-
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *SMTPCredentialQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
-}
-
-// Clone returns a duplicate of the SMTPCredentialQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *SMTPCredentialQuery) Clone() *SMTPCredentialQuery {
-	if _q == nil {
-		return nil
-	}
-	return &SMTPCredentialQuery{
-		config:     _q.config,
-		ctx:        _q.ctx.Clone(),
-		order:      append([]smtpcredential.OrderOption{}, _q.order...),
-		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.SMTPCredential{}, _q.predicates...),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
-// GroupBy is used to group vertices by one or more fields/columns.
-// It is often used with aggregate functions, like: count, max, mean, min, sum.
-//
-// Example:
-//
-//	var v []struct {
-//		AccountID string `json:"account_id,omitempty"`
-//		Count int `json:"count,omitempty"`
-//	}
-//
-//	client.SMTPCredential.Query().
-//		GroupBy(smtpcredential.FieldAccountID).
-//		Aggregate(ent.Count()).
-//		Scan(ctx, &v)
-func (_q *SMTPCredentialQuery) GroupBy(field string, fields ...string) *SMTPCredentialGroupBy {
-	_q.ctx.Fields = append([]string{field}, fields...)
-	grbuild := &SMTPCredentialGroupBy{build: _q}
-	grbuild.flds = &_q.ctx.Fields
-	grbuild.label = smtpcredential.Label
-	grbuild.scan = grbuild.Scan
-	return grbuild
 }
 
 // Select allows the selection one or more fields/columns for the given query,
@@ -300,11 +120,6 @@ func (_q *SMTPCredentialQuery) Select(fields ...string) *SMTPCredentialSelect {
 	sbuild.label = smtpcredential.Label
 	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
 	return sbuild
-}
-
-// Aggregate returns a SMTPCredentialSelect configured with the given aggregations.
-func (_q *SMTPCredentialQuery) Aggregate(fns ...AggregateFunc) *SMTPCredentialSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *SMTPCredentialQuery) prepareQuery(ctx context.Context) error {
@@ -448,105 +263,19 @@ func (_q *SMTPCredentialQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	return selector
 }
 
-// ForUpdate locks the selected rows against concurrent updates, and prevent them from being
-// updated, deleted or "selected ... for update" by other sessions, until the transaction is
-// either committed or rolled-back.
-func (_q *SMTPCredentialQuery) ForUpdate(opts ...sql.LockOption) *SMTPCredentialQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForUpdate(opts...)
-	})
-	return _q
-}
-
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *SMTPCredentialQuery) ForShare(opts ...sql.LockOption) *SMTPCredentialQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *SMTPCredentialQuery) Modify(modifiers ...func(s *sql.Selector)) *SMTPCredentialSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
-// SMTPCredentialGroupBy is the group-by builder for SMTPCredential entities.
-type SMTPCredentialGroupBy struct {
-	selector
-	build *SMTPCredentialQuery
-}
-
-// Aggregate adds the given aggregation functions to the group-by query.
-func (_g *SMTPCredentialGroupBy) Aggregate(fns ...AggregateFunc) *SMTPCredentialGroupBy {
-	_g.fns = append(_g.fns, fns...)
-	return _g
-}
-
-// Scan applies the selector query and scans the result into the given value.
-func (_g *SMTPCredentialGroupBy) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _g.build.ctx, ent.OpQueryGroupBy)
-	if err := _g.build.prepareQuery(ctx); err != nil {
-		return err
-	}
-	return scanWithInterceptors[*SMTPCredentialQuery, *SMTPCredentialGroupBy](ctx, _g.build, _g, _g.build.inters, v)
-}
-
-func (_g *SMTPCredentialGroupBy) sqlScan(ctx context.Context, root *SMTPCredentialQuery, v any) error {
-	selector := root.sqlQuery(ctx).Select()
-	aggregation := make([]string, 0, len(_g.fns))
-	for _, fn := range _g.fns {
-		aggregation = append(aggregation, fn(selector))
-	}
-	if len(selector.SelectedColumns()) == 0 {
-		columns := make([]string, 0, len(*_g.flds)+len(_g.fns))
-		for _, f := range *_g.flds {
-			columns = append(columns, selector.C(f))
-		}
-		columns = append(columns, aggregation...)
-		selector.Select(columns...)
-	}
-	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	if err := selector.Err(); err != nil {
-		return err
-	}
-	rows := &sql.Rows{}
-	query, args := selector.Query()
-	if err := _g.build.driver.Query(ctx, query, args, rows); err != nil {
-		return err
-	}
-	defer rows.Close()
-	return sql.ScanSlice(rows, v)
-}
-
 // SMTPCredentialSelect is the builder for selecting fields of SMTPCredential entities.
 type SMTPCredentialSelect struct {
-	*SMTPCredentialQuery
+	SMTPCredentialQuery *SMTPCredentialQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *SMTPCredentialSelect) Aggregate(fns ...AggregateFunc) *SMTPCredentialSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
 func (_s *SMTPCredentialSelect) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
-	if err := _s.prepareQuery(ctx); err != nil {
+	ctx = setContextOp(ctx, _s.SMTPCredentialQuery.ctx, ent.OpQuerySelect)
+	if err := _s.SMTPCredentialQuery.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*SMTPCredentialQuery, *SMTPCredentialSelect](ctx, _s.SMTPCredentialQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*SMTPCredentialQuery, *SMTPCredentialSelect](ctx, _s.SMTPCredentialQuery, _s, _s.SMTPCredentialQuery.inters, v)
 }
 
 func (_s *SMTPCredentialSelect) sqlScan(ctx context.Context, root *SMTPCredentialQuery, v any) error {
@@ -563,15 +292,9 @@ func (_s *SMTPCredentialSelect) sqlScan(ctx context.Context, root *SMTPCredentia
 	}
 	rows := &sql.Rows{}
 	query, args := selector.Query()
-	if err := _s.driver.Query(ctx, query, args, rows); err != nil {
+	if err := _s.SMTPCredentialQuery.driver.Query(ctx, query, args, rows); err != nil {
 		return err
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *SMTPCredentialSelect) Modify(modifiers ...func(s *sql.Selector)) *SMTPCredentialSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
-	return _s
 }

@@ -58,53 +58,9 @@ func (_c *SourceCreate) SetNode(v string) *SourceCreate {
 	return _c
 }
 
-// SetNillableNode sets the "node" field if the given value is not nil.
-func (_c *SourceCreate) SetNillableNode(v *string) *SourceCreate {
-	if v != nil {
-		_c.SetNode(*v)
-	}
-	return _c
-}
-
 // SetWarmupStartedAt sets the "warmup_started_at" field.
 func (_c *SourceCreate) SetWarmupStartedAt(v time.Time) *SourceCreate {
 	_c.mutation.SetWarmupStartedAt(v)
-	return _c
-}
-
-// SetNillableWarmupStartedAt sets the "warmup_started_at" field if the given value is not nil.
-func (_c *SourceCreate) SetNillableWarmupStartedAt(v *time.Time) *SourceCreate {
-	if v != nil {
-		_c.SetWarmupStartedAt(*v)
-	}
-	return _c
-}
-
-// SetPausedAt sets the "paused_at" field.
-func (_c *SourceCreate) SetPausedAt(v time.Time) *SourceCreate {
-	_c.mutation.SetPausedAt(v)
-	return _c
-}
-
-// SetNillablePausedAt sets the "paused_at" field if the given value is not nil.
-func (_c *SourceCreate) SetNillablePausedAt(v *time.Time) *SourceCreate {
-	if v != nil {
-		_c.SetPausedAt(*v)
-	}
-	return _c
-}
-
-// SetCreatedAt sets the "created_at" field.
-func (_c *SourceCreate) SetCreatedAt(v time.Time) *SourceCreate {
-	_c.mutation.SetCreatedAt(v)
-	return _c
-}
-
-// SetNillableCreatedAt sets the "created_at" field if the given value is not nil.
-func (_c *SourceCreate) SetNillableCreatedAt(v *time.Time) *SourceCreate {
-	if v != nil {
-		_c.SetCreatedAt(*v)
-	}
 	return _c
 }
 
@@ -125,26 +81,10 @@ func (_c *SourceCreate) Save(ctx context.Context) (*Source, error) {
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
-// SaveX calls Save and panics if Save returns an error.
-func (_c *SourceCreate) SaveX(ctx context.Context) *Source {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *SourceCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *SourceCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -321,24 +261,8 @@ func (_c *SourceCreateBulk) Save(ctx context.Context) ([]*Source, error) {
 	return nodes, nil
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_c *SourceCreateBulk) SaveX(ctx context.Context) []*Source {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *SourceCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *SourceCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

@@ -6,11 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
-	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/ent/template"
 	"github.com/postrider/postrider/ent/templateedit"
 	"github.com/postrider/postrider/ent/templateversion"
@@ -49,206 +47,10 @@ func (_c *TemplateCreate) SetName(v string) *TemplateCreate {
 	return _c
 }
 
-// SetVersion sets the "version" field.
-func (_c *TemplateCreate) SetVersion(v int) *TemplateCreate {
-	_c.mutation.SetVersion(v)
-	return _c
-}
-
-// SetNillableVersion sets the "version" field if the given value is not nil.
-func (_c *TemplateCreate) SetNillableVersion(v *int) *TemplateCreate {
-	if v != nil {
-		_c.SetVersion(*v)
-	}
-	return _c
-}
-
-// SetLastVersion sets the "last_version" field.
-func (_c *TemplateCreate) SetLastVersion(v int) *TemplateCreate {
-	_c.mutation.SetLastVersion(v)
-	return _c
-}
-
-// SetNillableLastVersion sets the "last_version" field if the given value is not nil.
-func (_c *TemplateCreate) SetNillableLastVersion(v *int) *TemplateCreate {
-	if v != nil {
-		_c.SetLastVersion(*v)
-	}
-	return _c
-}
-
-// SetPublishedAt sets the "published_at" field.
-func (_c *TemplateCreate) SetPublishedAt(v time.Time) *TemplateCreate {
-	_c.mutation.SetPublishedAt(v)
-	return _c
-}
-
-// SetNillablePublishedAt sets the "published_at" field if the given value is not nil.
-func (_c *TemplateCreate) SetNillablePublishedAt(v *time.Time) *TemplateCreate {
-	if v != nil {
-		_c.SetPublishedAt(*v)
-	}
-	return _c
-}
-
-// SetCreatedAt sets the "created_at" field.
-func (_c *TemplateCreate) SetCreatedAt(v time.Time) *TemplateCreate {
-	_c.mutation.SetCreatedAt(v)
-	return _c
-}
-
-// SetNillableCreatedAt sets the "created_at" field if the given value is not nil.
-func (_c *TemplateCreate) SetNillableCreatedAt(v *time.Time) *TemplateCreate {
-	if v != nil {
-		_c.SetCreatedAt(*v)
-	}
-	return _c
-}
-
-// SetUpdatedAt sets the "updated_at" field.
-func (_c *TemplateCreate) SetUpdatedAt(v time.Time) *TemplateCreate {
-	_c.mutation.SetUpdatedAt(v)
-	return _c
-}
-
-// SetNillableUpdatedAt sets the "updated_at" field if the given value is not nil.
-func (_c *TemplateCreate) SetNillableUpdatedAt(v *time.Time) *TemplateCreate {
-	if v != nil {
-		_c.SetUpdatedAt(*v)
-	}
-	return _c
-}
-
-// SetSubject sets the "subject" field.
-func (_c *TemplateCreate) SetSubject(v string) *TemplateCreate {
-	_c.mutation.SetSubject(v)
-	return _c
-}
-
-// SetNillableSubject sets the "subject" field if the given value is not nil.
-func (_c *TemplateCreate) SetNillableSubject(v *string) *TemplateCreate {
-	if v != nil {
-		_c.SetSubject(*v)
-	}
-	return _c
-}
-
-// SetFrom sets the "from" field.
-func (_c *TemplateCreate) SetFrom(v string) *TemplateCreate {
-	_c.mutation.SetFrom(v)
-	return _c
-}
-
-// SetNillableFrom sets the "from" field if the given value is not nil.
-func (_c *TemplateCreate) SetNillableFrom(v *string) *TemplateCreate {
-	if v != nil {
-		_c.SetFrom(*v)
-	}
-	return _c
-}
-
-// SetReplyTo sets the "reply_to" field.
-func (_c *TemplateCreate) SetReplyTo(v []string) *TemplateCreate {
-	_c.mutation.SetReplyTo(v)
-	return _c
-}
-
-// SetHTML sets the "html" field.
-func (_c *TemplateCreate) SetHTML(v string) *TemplateCreate {
-	_c.mutation.SetHTML(v)
-	return _c
-}
-
-// SetNillableHTML sets the "html" field if the given value is not nil.
-func (_c *TemplateCreate) SetNillableHTML(v *string) *TemplateCreate {
-	if v != nil {
-		_c.SetHTML(*v)
-	}
-	return _c
-}
-
-// SetText sets the "text" field.
-func (_c *TemplateCreate) SetText(v string) *TemplateCreate {
-	_c.mutation.SetText(v)
-	return _c
-}
-
-// SetNillableText sets the "text" field if the given value is not nil.
-func (_c *TemplateCreate) SetNillableText(v *string) *TemplateCreate {
-	if v != nil {
-		_c.SetText(*v)
-	}
-	return _c
-}
-
-// SetVariables sets the "variables" field.
-func (_c *TemplateCreate) SetVariables(v []shape.Variable) *TemplateCreate {
-	_c.mutation.SetVariables(v)
-	return _c
-}
-
-// SetUnsubscribeEnabled sets the "unsubscribe_enabled" field.
-func (_c *TemplateCreate) SetUnsubscribeEnabled(v bool) *TemplateCreate {
-	_c.mutation.SetUnsubscribeEnabled(v)
-	return _c
-}
-
-// SetNillableUnsubscribeEnabled sets the "unsubscribe_enabled" field if the given value is not nil.
-func (_c *TemplateCreate) SetNillableUnsubscribeEnabled(v *bool) *TemplateCreate {
-	if v != nil {
-		_c.SetUnsubscribeEnabled(*v)
-	}
-	return _c
-}
-
-// SetCategory sets the "category" field.
-func (_c *TemplateCreate) SetCategory(v string) *TemplateCreate {
-	_c.mutation.SetCategory(v)
-	return _c
-}
-
-// SetNillableCategory sets the "category" field if the given value is not nil.
-func (_c *TemplateCreate) SetNillableCategory(v *string) *TemplateCreate {
-	if v != nil {
-		_c.SetCategory(*v)
-	}
-	return _c
-}
-
 // SetID sets the "id" field.
 func (_c *TemplateCreate) SetID(v string) *TemplateCreate {
 	_c.mutation.SetID(v)
 	return _c
-}
-
-// AddVersionIDs adds the "versions" edge to the TemplateVersion entity by IDs.
-func (_c *TemplateCreate) AddVersionIDs(ids ...int64) *TemplateCreate {
-	_c.mutation.AddVersionIDs(ids...)
-	return _c
-}
-
-// AddVersions adds the "versions" edges to the TemplateVersion entity.
-func (_c *TemplateCreate) AddVersions(v ...*TemplateVersion) *TemplateCreate {
-	ids := make([]int64, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _c.AddVersionIDs(ids...)
-}
-
-// AddEditIDs adds the "edits" edge to the TemplateEdit entity by IDs.
-func (_c *TemplateCreate) AddEditIDs(ids ...int64) *TemplateCreate {
-	_c.mutation.AddEditIDs(ids...)
-	return _c
-}
-
-// AddEdits adds the "edits" edges to the TemplateEdit entity.
-func (_c *TemplateCreate) AddEdits(v ...*TemplateEdit) *TemplateCreate {
-	ids := make([]int64, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _c.AddEditIDs(ids...)
 }
 
 // Mutation returns the TemplateMutation object of the builder.
@@ -262,26 +64,10 @@ func (_c *TemplateCreate) Save(ctx context.Context) (*Template, error) {
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
-// SaveX calls Save and panics if Save returns an error.
-func (_c *TemplateCreate) SaveX(ctx context.Context) *Template {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *TemplateCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *TemplateCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -549,24 +335,8 @@ func (_c *TemplateCreateBulk) Save(ctx context.Context) ([]*Template, error) {
 	return nodes, nil
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_c *TemplateCreateBulk) SaveX(ctx context.Context) []*Template {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *TemplateCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *TemplateCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

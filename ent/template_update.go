@@ -13,7 +13,6 @@ import (
 	"entgo.io/ent/dialect/sql/sqljson"
 	"entgo.io/ent/schema/field"
 	"github.com/postrider/postrider/ent/predicate"
-	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/ent/template"
 	"github.com/postrider/postrider/ent/templateedit"
 	"github.com/postrider/postrider/ent/templateversion"
@@ -33,341 +32,15 @@ func (_u *TemplateUpdate) Where(ps ...predicate.Template) *TemplateUpdate {
 	return _u
 }
 
-// SetAccountID sets the "account_id" field.
-func (_u *TemplateUpdate) SetAccountID(v string) *TemplateUpdate {
-	_u.mutation.SetAccountID(v)
-	return _u
-}
-
-// SetNillableAccountID sets the "account_id" field if the given value is not nil.
-func (_u *TemplateUpdate) SetNillableAccountID(v *string) *TemplateUpdate {
-	if v != nil {
-		_u.SetAccountID(*v)
-	}
-	return _u
-}
-
-// SetAlias sets the "alias" field.
-func (_u *TemplateUpdate) SetAlias(v string) *TemplateUpdate {
-	_u.mutation.SetAlias(v)
-	return _u
-}
-
-// SetNillableAlias sets the "alias" field if the given value is not nil.
-func (_u *TemplateUpdate) SetNillableAlias(v *string) *TemplateUpdate {
-	if v != nil {
-		_u.SetAlias(*v)
-	}
-	return _u
-}
-
-// ClearAlias clears the value of the "alias" field.
-func (_u *TemplateUpdate) ClearAlias() *TemplateUpdate {
-	_u.mutation.ClearAlias()
-	return _u
-}
-
 // SetName sets the "name" field.
 func (_u *TemplateUpdate) SetName(v string) *TemplateUpdate {
 	_u.mutation.SetName(v)
 	return _u
 }
 
-// SetNillableName sets the "name" field if the given value is not nil.
-func (_u *TemplateUpdate) SetNillableName(v *string) *TemplateUpdate {
-	if v != nil {
-		_u.SetName(*v)
-	}
-	return _u
-}
-
-// SetVersion sets the "version" field.
-func (_u *TemplateUpdate) SetVersion(v int) *TemplateUpdate {
-	_u.mutation.ResetVersion()
-	_u.mutation.SetVersion(v)
-	return _u
-}
-
-// SetNillableVersion sets the "version" field if the given value is not nil.
-func (_u *TemplateUpdate) SetNillableVersion(v *int) *TemplateUpdate {
-	if v != nil {
-		_u.SetVersion(*v)
-	}
-	return _u
-}
-
-// AddVersion adds value to the "version" field.
-func (_u *TemplateUpdate) AddVersion(v int) *TemplateUpdate {
-	_u.mutation.AddVersion(v)
-	return _u
-}
-
-// ClearVersion clears the value of the "version" field.
-func (_u *TemplateUpdate) ClearVersion() *TemplateUpdate {
-	_u.mutation.ClearVersion()
-	return _u
-}
-
-// SetLastVersion sets the "last_version" field.
-func (_u *TemplateUpdate) SetLastVersion(v int) *TemplateUpdate {
-	_u.mutation.ResetLastVersion()
-	_u.mutation.SetLastVersion(v)
-	return _u
-}
-
-// SetNillableLastVersion sets the "last_version" field if the given value is not nil.
-func (_u *TemplateUpdate) SetNillableLastVersion(v *int) *TemplateUpdate {
-	if v != nil {
-		_u.SetLastVersion(*v)
-	}
-	return _u
-}
-
-// AddLastVersion adds value to the "last_version" field.
-func (_u *TemplateUpdate) AddLastVersion(v int) *TemplateUpdate {
-	_u.mutation.AddLastVersion(v)
-	return _u
-}
-
-// SetPublishedAt sets the "published_at" field.
-func (_u *TemplateUpdate) SetPublishedAt(v time.Time) *TemplateUpdate {
-	_u.mutation.SetPublishedAt(v)
-	return _u
-}
-
-// SetNillablePublishedAt sets the "published_at" field if the given value is not nil.
-func (_u *TemplateUpdate) SetNillablePublishedAt(v *time.Time) *TemplateUpdate {
-	if v != nil {
-		_u.SetPublishedAt(*v)
-	}
-	return _u
-}
-
-// ClearPublishedAt clears the value of the "published_at" field.
-func (_u *TemplateUpdate) ClearPublishedAt() *TemplateUpdate {
-	_u.mutation.ClearPublishedAt()
-	return _u
-}
-
-// SetUpdatedAt sets the "updated_at" field.
-func (_u *TemplateUpdate) SetUpdatedAt(v time.Time) *TemplateUpdate {
-	_u.mutation.SetUpdatedAt(v)
-	return _u
-}
-
-// SetSubject sets the "subject" field.
-func (_u *TemplateUpdate) SetSubject(v string) *TemplateUpdate {
-	_u.mutation.SetSubject(v)
-	return _u
-}
-
-// SetNillableSubject sets the "subject" field if the given value is not nil.
-func (_u *TemplateUpdate) SetNillableSubject(v *string) *TemplateUpdate {
-	if v != nil {
-		_u.SetSubject(*v)
-	}
-	return _u
-}
-
-// SetFrom sets the "from" field.
-func (_u *TemplateUpdate) SetFrom(v string) *TemplateUpdate {
-	_u.mutation.SetFrom(v)
-	return _u
-}
-
-// SetNillableFrom sets the "from" field if the given value is not nil.
-func (_u *TemplateUpdate) SetNillableFrom(v *string) *TemplateUpdate {
-	if v != nil {
-		_u.SetFrom(*v)
-	}
-	return _u
-}
-
-// SetReplyTo sets the "reply_to" field.
-func (_u *TemplateUpdate) SetReplyTo(v []string) *TemplateUpdate {
-	_u.mutation.SetReplyTo(v)
-	return _u
-}
-
-// AppendReplyTo appends value to the "reply_to" field.
-func (_u *TemplateUpdate) AppendReplyTo(v []string) *TemplateUpdate {
-	_u.mutation.AppendReplyTo(v)
-	return _u
-}
-
-// ClearReplyTo clears the value of the "reply_to" field.
-func (_u *TemplateUpdate) ClearReplyTo() *TemplateUpdate {
-	_u.mutation.ClearReplyTo()
-	return _u
-}
-
-// SetHTML sets the "html" field.
-func (_u *TemplateUpdate) SetHTML(v string) *TemplateUpdate {
-	_u.mutation.SetHTML(v)
-	return _u
-}
-
-// SetNillableHTML sets the "html" field if the given value is not nil.
-func (_u *TemplateUpdate) SetNillableHTML(v *string) *TemplateUpdate {
-	if v != nil {
-		_u.SetHTML(*v)
-	}
-	return _u
-}
-
-// ClearHTML clears the value of the "html" field.
-func (_u *TemplateUpdate) ClearHTML() *TemplateUpdate {
-	_u.mutation.ClearHTML()
-	return _u
-}
-
-// SetText sets the "text" field.
-func (_u *TemplateUpdate) SetText(v string) *TemplateUpdate {
-	_u.mutation.SetText(v)
-	return _u
-}
-
-// SetNillableText sets the "text" field if the given value is not nil.
-func (_u *TemplateUpdate) SetNillableText(v *string) *TemplateUpdate {
-	if v != nil {
-		_u.SetText(*v)
-	}
-	return _u
-}
-
-// ClearText clears the value of the "text" field.
-func (_u *TemplateUpdate) ClearText() *TemplateUpdate {
-	_u.mutation.ClearText()
-	return _u
-}
-
-// SetVariables sets the "variables" field.
-func (_u *TemplateUpdate) SetVariables(v []shape.Variable) *TemplateUpdate {
-	_u.mutation.SetVariables(v)
-	return _u
-}
-
-// AppendVariables appends value to the "variables" field.
-func (_u *TemplateUpdate) AppendVariables(v []shape.Variable) *TemplateUpdate {
-	_u.mutation.AppendVariables(v)
-	return _u
-}
-
-// ClearVariables clears the value of the "variables" field.
-func (_u *TemplateUpdate) ClearVariables() *TemplateUpdate {
-	_u.mutation.ClearVariables()
-	return _u
-}
-
-// SetUnsubscribeEnabled sets the "unsubscribe_enabled" field.
-func (_u *TemplateUpdate) SetUnsubscribeEnabled(v bool) *TemplateUpdate {
-	_u.mutation.SetUnsubscribeEnabled(v)
-	return _u
-}
-
-// SetNillableUnsubscribeEnabled sets the "unsubscribe_enabled" field if the given value is not nil.
-func (_u *TemplateUpdate) SetNillableUnsubscribeEnabled(v *bool) *TemplateUpdate {
-	if v != nil {
-		_u.SetUnsubscribeEnabled(*v)
-	}
-	return _u
-}
-
-// SetCategory sets the "category" field.
-func (_u *TemplateUpdate) SetCategory(v string) *TemplateUpdate {
-	_u.mutation.SetCategory(v)
-	return _u
-}
-
-// SetNillableCategory sets the "category" field if the given value is not nil.
-func (_u *TemplateUpdate) SetNillableCategory(v *string) *TemplateUpdate {
-	if v != nil {
-		_u.SetCategory(*v)
-	}
-	return _u
-}
-
-// ClearCategory clears the value of the "category" field.
-func (_u *TemplateUpdate) ClearCategory() *TemplateUpdate {
-	_u.mutation.ClearCategory()
-	return _u
-}
-
-// AddVersionIDs adds the "versions" edge to the TemplateVersion entity by IDs.
-func (_u *TemplateUpdate) AddVersionIDs(ids ...int64) *TemplateUpdate {
-	_u.mutation.AddVersionIDs(ids...)
-	return _u
-}
-
-// AddVersions adds the "versions" edges to the TemplateVersion entity.
-func (_u *TemplateUpdate) AddVersions(v ...*TemplateVersion) *TemplateUpdate {
-	ids := make([]int64, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _u.AddVersionIDs(ids...)
-}
-
-// AddEditIDs adds the "edits" edge to the TemplateEdit entity by IDs.
-func (_u *TemplateUpdate) AddEditIDs(ids ...int64) *TemplateUpdate {
-	_u.mutation.AddEditIDs(ids...)
-	return _u
-}
-
-// AddEdits adds the "edits" edges to the TemplateEdit entity.
-func (_u *TemplateUpdate) AddEdits(v ...*TemplateEdit) *TemplateUpdate {
-	ids := make([]int64, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _u.AddEditIDs(ids...)
-}
-
 // Mutation returns the TemplateMutation object of the builder.
 func (_u *TemplateUpdate) Mutation() *TemplateMutation {
 	return _u.mutation
-}
-
-// ClearVersions clears all "versions" edges to the TemplateVersion entity.
-func (_u *TemplateUpdate) ClearVersions() *TemplateUpdate {
-	_u.mutation.ClearVersions()
-	return _u
-}
-
-// RemoveVersionIDs removes the "versions" edge to TemplateVersion entities by IDs.
-func (_u *TemplateUpdate) RemoveVersionIDs(ids ...int64) *TemplateUpdate {
-	_u.mutation.RemoveVersionIDs(ids...)
-	return _u
-}
-
-// RemoveVersions removes "versions" edges to TemplateVersion entities.
-func (_u *TemplateUpdate) RemoveVersions(v ...*TemplateVersion) *TemplateUpdate {
-	ids := make([]int64, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _u.RemoveVersionIDs(ids...)
-}
-
-// ClearEdits clears all "edits" edges to the TemplateEdit entity.
-func (_u *TemplateUpdate) ClearEdits() *TemplateUpdate {
-	_u.mutation.ClearEdits()
-	return _u
-}
-
-// RemoveEditIDs removes the "edits" edge to TemplateEdit entities by IDs.
-func (_u *TemplateUpdate) RemoveEditIDs(ids ...int64) *TemplateUpdate {
-	_u.mutation.RemoveEditIDs(ids...)
-	return _u
-}
-
-// RemoveEdits removes "edits" edges to TemplateEdit entities.
-func (_u *TemplateUpdate) RemoveEdits(v ...*TemplateEdit) *TemplateUpdate {
-	ids := make([]int64, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _u.RemoveEditIDs(ids...)
 }
 
 // Save executes the query and returns the number of nodes affected by the update operation.
@@ -376,26 +49,10 @@ func (_u *TemplateUpdate) Save(ctx context.Context) (int, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_u *TemplateUpdate) SaveX(ctx context.Context) int {
-	affected, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return affected
-}
-
 // Exec executes the query.
 func (_u *TemplateUpdate) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *TemplateUpdate) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -419,12 +76,6 @@ func (_u *TemplateUpdate) check() error {
 		}
 	}
 	return nil
-}
-
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *TemplateUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *TemplateUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
 }
 
 func (_u *TemplateUpdate) sqlSave(ctx context.Context) (_node int, err error) {
@@ -636,31 +287,9 @@ type TemplateUpdateOne struct {
 	modifiers []func(*sql.UpdateBuilder)
 }
 
-// SetAccountID sets the "account_id" field.
-func (_u *TemplateUpdateOne) SetAccountID(v string) *TemplateUpdateOne {
-	_u.mutation.SetAccountID(v)
-	return _u
-}
-
-// SetNillableAccountID sets the "account_id" field if the given value is not nil.
-func (_u *TemplateUpdateOne) SetNillableAccountID(v *string) *TemplateUpdateOne {
-	if v != nil {
-		_u.SetAccountID(*v)
-	}
-	return _u
-}
-
 // SetAlias sets the "alias" field.
 func (_u *TemplateUpdateOne) SetAlias(v string) *TemplateUpdateOne {
 	_u.mutation.SetAlias(v)
-	return _u
-}
-
-// SetNillableAlias sets the "alias" field if the given value is not nil.
-func (_u *TemplateUpdateOne) SetNillableAlias(v *string) *TemplateUpdateOne {
-	if v != nil {
-		_u.SetAlias(*v)
-	}
 	return _u
 }
 
@@ -676,38 +305,10 @@ func (_u *TemplateUpdateOne) SetName(v string) *TemplateUpdateOne {
 	return _u
 }
 
-// SetNillableName sets the "name" field if the given value is not nil.
-func (_u *TemplateUpdateOne) SetNillableName(v *string) *TemplateUpdateOne {
-	if v != nil {
-		_u.SetName(*v)
-	}
-	return _u
-}
-
 // SetVersion sets the "version" field.
 func (_u *TemplateUpdateOne) SetVersion(v int) *TemplateUpdateOne {
 	_u.mutation.ResetVersion()
 	_u.mutation.SetVersion(v)
-	return _u
-}
-
-// SetNillableVersion sets the "version" field if the given value is not nil.
-func (_u *TemplateUpdateOne) SetNillableVersion(v *int) *TemplateUpdateOne {
-	if v != nil {
-		_u.SetVersion(*v)
-	}
-	return _u
-}
-
-// AddVersion adds value to the "version" field.
-func (_u *TemplateUpdateOne) AddVersion(v int) *TemplateUpdateOne {
-	_u.mutation.AddVersion(v)
-	return _u
-}
-
-// ClearVersion clears the value of the "version" field.
-func (_u *TemplateUpdateOne) ClearVersion() *TemplateUpdateOne {
-	_u.mutation.ClearVersion()
 	return _u
 }
 
@@ -718,37 +319,9 @@ func (_u *TemplateUpdateOne) SetLastVersion(v int) *TemplateUpdateOne {
 	return _u
 }
 
-// SetNillableLastVersion sets the "last_version" field if the given value is not nil.
-func (_u *TemplateUpdateOne) SetNillableLastVersion(v *int) *TemplateUpdateOne {
-	if v != nil {
-		_u.SetLastVersion(*v)
-	}
-	return _u
-}
-
-// AddLastVersion adds value to the "last_version" field.
-func (_u *TemplateUpdateOne) AddLastVersion(v int) *TemplateUpdateOne {
-	_u.mutation.AddLastVersion(v)
-	return _u
-}
-
 // SetPublishedAt sets the "published_at" field.
 func (_u *TemplateUpdateOne) SetPublishedAt(v time.Time) *TemplateUpdateOne {
 	_u.mutation.SetPublishedAt(v)
-	return _u
-}
-
-// SetNillablePublishedAt sets the "published_at" field if the given value is not nil.
-func (_u *TemplateUpdateOne) SetNillablePublishedAt(v *time.Time) *TemplateUpdateOne {
-	if v != nil {
-		_u.SetPublishedAt(*v)
-	}
-	return _u
-}
-
-// ClearPublishedAt clears the value of the "published_at" field.
-func (_u *TemplateUpdateOne) ClearPublishedAt() *TemplateUpdateOne {
-	_u.mutation.ClearPublishedAt()
 	return _u
 }
 
@@ -758,231 +331,14 @@ func (_u *TemplateUpdateOne) SetUpdatedAt(v time.Time) *TemplateUpdateOne {
 	return _u
 }
 
-// SetSubject sets the "subject" field.
-func (_u *TemplateUpdateOne) SetSubject(v string) *TemplateUpdateOne {
-	_u.mutation.SetSubject(v)
-	return _u
-}
-
-// SetNillableSubject sets the "subject" field if the given value is not nil.
-func (_u *TemplateUpdateOne) SetNillableSubject(v *string) *TemplateUpdateOne {
-	if v != nil {
-		_u.SetSubject(*v)
-	}
-	return _u
-}
-
-// SetFrom sets the "from" field.
-func (_u *TemplateUpdateOne) SetFrom(v string) *TemplateUpdateOne {
-	_u.mutation.SetFrom(v)
-	return _u
-}
-
-// SetNillableFrom sets the "from" field if the given value is not nil.
-func (_u *TemplateUpdateOne) SetNillableFrom(v *string) *TemplateUpdateOne {
-	if v != nil {
-		_u.SetFrom(*v)
-	}
-	return _u
-}
-
-// SetReplyTo sets the "reply_to" field.
-func (_u *TemplateUpdateOne) SetReplyTo(v []string) *TemplateUpdateOne {
-	_u.mutation.SetReplyTo(v)
-	return _u
-}
-
-// AppendReplyTo appends value to the "reply_to" field.
-func (_u *TemplateUpdateOne) AppendReplyTo(v []string) *TemplateUpdateOne {
-	_u.mutation.AppendReplyTo(v)
-	return _u
-}
-
-// ClearReplyTo clears the value of the "reply_to" field.
-func (_u *TemplateUpdateOne) ClearReplyTo() *TemplateUpdateOne {
-	_u.mutation.ClearReplyTo()
-	return _u
-}
-
-// SetHTML sets the "html" field.
-func (_u *TemplateUpdateOne) SetHTML(v string) *TemplateUpdateOne {
-	_u.mutation.SetHTML(v)
-	return _u
-}
-
-// SetNillableHTML sets the "html" field if the given value is not nil.
-func (_u *TemplateUpdateOne) SetNillableHTML(v *string) *TemplateUpdateOne {
-	if v != nil {
-		_u.SetHTML(*v)
-	}
-	return _u
-}
-
-// ClearHTML clears the value of the "html" field.
-func (_u *TemplateUpdateOne) ClearHTML() *TemplateUpdateOne {
-	_u.mutation.ClearHTML()
-	return _u
-}
-
-// SetText sets the "text" field.
-func (_u *TemplateUpdateOne) SetText(v string) *TemplateUpdateOne {
-	_u.mutation.SetText(v)
-	return _u
-}
-
-// SetNillableText sets the "text" field if the given value is not nil.
-func (_u *TemplateUpdateOne) SetNillableText(v *string) *TemplateUpdateOne {
-	if v != nil {
-		_u.SetText(*v)
-	}
-	return _u
-}
-
-// ClearText clears the value of the "text" field.
-func (_u *TemplateUpdateOne) ClearText() *TemplateUpdateOne {
-	_u.mutation.ClearText()
-	return _u
-}
-
-// SetVariables sets the "variables" field.
-func (_u *TemplateUpdateOne) SetVariables(v []shape.Variable) *TemplateUpdateOne {
-	_u.mutation.SetVariables(v)
-	return _u
-}
-
-// AppendVariables appends value to the "variables" field.
-func (_u *TemplateUpdateOne) AppendVariables(v []shape.Variable) *TemplateUpdateOne {
-	_u.mutation.AppendVariables(v)
-	return _u
-}
-
-// ClearVariables clears the value of the "variables" field.
-func (_u *TemplateUpdateOne) ClearVariables() *TemplateUpdateOne {
-	_u.mutation.ClearVariables()
-	return _u
-}
-
-// SetUnsubscribeEnabled sets the "unsubscribe_enabled" field.
-func (_u *TemplateUpdateOne) SetUnsubscribeEnabled(v bool) *TemplateUpdateOne {
-	_u.mutation.SetUnsubscribeEnabled(v)
-	return _u
-}
-
-// SetNillableUnsubscribeEnabled sets the "unsubscribe_enabled" field if the given value is not nil.
-func (_u *TemplateUpdateOne) SetNillableUnsubscribeEnabled(v *bool) *TemplateUpdateOne {
-	if v != nil {
-		_u.SetUnsubscribeEnabled(*v)
-	}
-	return _u
-}
-
-// SetCategory sets the "category" field.
-func (_u *TemplateUpdateOne) SetCategory(v string) *TemplateUpdateOne {
-	_u.mutation.SetCategory(v)
-	return _u
-}
-
-// SetNillableCategory sets the "category" field if the given value is not nil.
-func (_u *TemplateUpdateOne) SetNillableCategory(v *string) *TemplateUpdateOne {
-	if v != nil {
-		_u.SetCategory(*v)
-	}
-	return _u
-}
-
-// ClearCategory clears the value of the "category" field.
-func (_u *TemplateUpdateOne) ClearCategory() *TemplateUpdateOne {
-	_u.mutation.ClearCategory()
-	return _u
-}
-
-// AddVersionIDs adds the "versions" edge to the TemplateVersion entity by IDs.
-func (_u *TemplateUpdateOne) AddVersionIDs(ids ...int64) *TemplateUpdateOne {
-	_u.mutation.AddVersionIDs(ids...)
-	return _u
-}
-
-// AddVersions adds the "versions" edges to the TemplateVersion entity.
-func (_u *TemplateUpdateOne) AddVersions(v ...*TemplateVersion) *TemplateUpdateOne {
-	ids := make([]int64, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _u.AddVersionIDs(ids...)
-}
-
-// AddEditIDs adds the "edits" edge to the TemplateEdit entity by IDs.
-func (_u *TemplateUpdateOne) AddEditIDs(ids ...int64) *TemplateUpdateOne {
-	_u.mutation.AddEditIDs(ids...)
-	return _u
-}
-
-// AddEdits adds the "edits" edges to the TemplateEdit entity.
-func (_u *TemplateUpdateOne) AddEdits(v ...*TemplateEdit) *TemplateUpdateOne {
-	ids := make([]int64, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _u.AddEditIDs(ids...)
-}
-
 // Mutation returns the TemplateMutation object of the builder.
 func (_u *TemplateUpdateOne) Mutation() *TemplateMutation {
 	return _u.mutation
 }
 
-// ClearVersions clears all "versions" edges to the TemplateVersion entity.
-func (_u *TemplateUpdateOne) ClearVersions() *TemplateUpdateOne {
-	_u.mutation.ClearVersions()
-	return _u
-}
-
-// RemoveVersionIDs removes the "versions" edge to TemplateVersion entities by IDs.
-func (_u *TemplateUpdateOne) RemoveVersionIDs(ids ...int64) *TemplateUpdateOne {
-	_u.mutation.RemoveVersionIDs(ids...)
-	return _u
-}
-
-// RemoveVersions removes "versions" edges to TemplateVersion entities.
-func (_u *TemplateUpdateOne) RemoveVersions(v ...*TemplateVersion) *TemplateUpdateOne {
-	ids := make([]int64, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _u.RemoveVersionIDs(ids...)
-}
-
-// ClearEdits clears all "edits" edges to the TemplateEdit entity.
-func (_u *TemplateUpdateOne) ClearEdits() *TemplateUpdateOne {
-	_u.mutation.ClearEdits()
-	return _u
-}
-
-// RemoveEditIDs removes the "edits" edge to TemplateEdit entities by IDs.
-func (_u *TemplateUpdateOne) RemoveEditIDs(ids ...int64) *TemplateUpdateOne {
-	_u.mutation.RemoveEditIDs(ids...)
-	return _u
-}
-
-// RemoveEdits removes "edits" edges to TemplateEdit entities.
-func (_u *TemplateUpdateOne) RemoveEdits(v ...*TemplateEdit) *TemplateUpdateOne {
-	ids := make([]int64, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _u.RemoveEditIDs(ids...)
-}
-
 // Where appends a list predicates to the TemplateUpdate builder.
 func (_u *TemplateUpdateOne) Where(ps ...predicate.Template) *TemplateUpdateOne {
 	_u.mutation.Where(ps...)
-	return _u
-}
-
-// Select allows selecting one or more fields (columns) of the returned entity.
-// The default is selecting all fields defined in the entity schema.
-func (_u *TemplateUpdateOne) Select(field string, fields ...string) *TemplateUpdateOne {
-	_u.fields = append([]string{field}, fields...)
 	return _u
 }
 
@@ -992,26 +348,10 @@ func (_u *TemplateUpdateOne) Save(ctx context.Context) (*Template, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_u *TemplateUpdateOne) SaveX(ctx context.Context) *Template {
-	node, err := _u.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
 // Exec executes the query on the entity.
 func (_u *TemplateUpdateOne) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_u *TemplateUpdateOne) ExecX(ctx context.Context) {
-	if err := _u.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -1035,12 +375,6 @@ func (_u *TemplateUpdateOne) check() error {
 		}
 	}
 	return nil
-}
-
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *TemplateUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *TemplateUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
 }
 
 func (_u *TemplateUpdateOne) sqlSave(ctx context.Context) (_node *Template, err error) {

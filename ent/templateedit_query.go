@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"entgo.io/ent"
-	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -43,90 +42,10 @@ func (_q *TemplateEditQuery) Limit(limit int) *TemplateEditQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *TemplateEditQuery) Offset(offset int) *TemplateEditQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
-// Unique configures the query builder to filter duplicate records on query.
-// By default, unique is set to true, and can be disabled using this method.
-func (_q *TemplateEditQuery) Unique(unique bool) *TemplateEditQuery {
-	_q.ctx.Unique = &unique
-	return _q
-}
-
 // Order specifies how the records should be ordered.
 func (_q *TemplateEditQuery) Order(o ...templateedit.OrderOption) *TemplateEditQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// QueryTemplate chains the current query on the "template" edge.
-func (_q *TemplateEditQuery) QueryTemplate() *TemplateQuery {
-	query := (&TemplateClient{config: _q.config}).Query()
-	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
-		if err := _q.prepareQuery(ctx); err != nil {
-			return nil, err
-		}
-		selector := _q.sqlQuery(ctx)
-		if err := selector.Err(); err != nil {
-			return nil, err
-		}
-		step := sqlgraph.NewStep(
-			sqlgraph.From(templateedit.Table, templateedit.FieldID, selector),
-			sqlgraph.To(template.Table, template.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, true, templateedit.TemplateTable, templateedit.TemplateColumn),
-		)
-		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
-		return fromU, nil
-	}
-	return query
-}
-
-// First returns the first TemplateEdit entity from the query.
-// Returns a *NotFoundError when no TemplateEdit was found.
-func (_q *TemplateEditQuery) First(ctx context.Context) (*TemplateEdit, error) {
-	nodes, err := _q.Limit(1).All(setContextOp(ctx, _q.ctx, ent.OpQueryFirst))
-	if err != nil {
-		return nil, err
-	}
-	if len(nodes) == 0 {
-		return nil, &NotFoundError{templateedit.Label}
-	}
-	return nodes[0], nil
-}
-
-// FirstX is like First, but panics if an error occurs.
-func (_q *TemplateEditQuery) FirstX(ctx context.Context) *TemplateEdit {
-	node, err := _q.First(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return node
-}
-
-// FirstID returns the first TemplateEdit ID from the query.
-// Returns a *NotFoundError when no TemplateEdit ID was found.
-func (_q *TemplateEditQuery) FirstID(ctx context.Context) (id int64, err error) {
-	var ids []int64
-	if ids, err = _q.Limit(1).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryFirstID)); err != nil {
-		return
-	}
-	if len(ids) == 0 {
-		err = &NotFoundError{templateedit.Label}
-		return
-	}
-	return ids[0], nil
-}
-
-// FirstIDX is like FirstID, but panics if an error occurs.
-func (_q *TemplateEditQuery) FirstIDX(ctx context.Context) int64 {
-	id, err := _q.FirstID(ctx)
-	if err != nil && !IsNotFound(err) {
-		panic(err)
-	}
-	return id
 }
 
 // Only returns a single TemplateEdit entity found by the query, ensuring it only returns one.
@@ -147,43 +66,6 @@ func (_q *TemplateEditQuery) Only(ctx context.Context) (*TemplateEdit, error) {
 	}
 }
 
-// OnlyX is like Only, but panics if an error occurs.
-func (_q *TemplateEditQuery) OnlyX(ctx context.Context) *TemplateEdit {
-	node, err := _q.Only(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return node
-}
-
-// OnlyID is like Only, but returns the only TemplateEdit ID in the query.
-// Returns a *NotSingularError when more than one TemplateEdit ID is found.
-// Returns a *NotFoundError when no entities are found.
-func (_q *TemplateEditQuery) OnlyID(ctx context.Context) (id int64, err error) {
-	var ids []int64
-	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
-		return
-	}
-	switch len(ids) {
-	case 1:
-		id = ids[0]
-	case 0:
-		err = &NotFoundError{templateedit.Label}
-	default:
-		err = &NotSingularError{templateedit.Label}
-	}
-	return
-}
-
-// OnlyIDX is like OnlyID, but panics if an error occurs.
-func (_q *TemplateEditQuery) OnlyIDX(ctx context.Context) int64 {
-	id, err := _q.OnlyID(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // All executes the query and returns a list of TemplateEdits.
 func (_q *TemplateEditQuery) All(ctx context.Context) ([]*TemplateEdit, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
@@ -194,36 +76,6 @@ func (_q *TemplateEditQuery) All(ctx context.Context) ([]*TemplateEdit, error) {
 	return withInterceptors[[]*TemplateEdit](ctx, _q, qr, _q.inters)
 }
 
-// AllX is like All, but panics if an error occurs.
-func (_q *TemplateEditQuery) AllX(ctx context.Context) []*TemplateEdit {
-	nodes, err := _q.All(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return nodes
-}
-
-// IDs executes the query and returns a list of TemplateEdit IDs.
-func (_q *TemplateEditQuery) IDs(ctx context.Context) (ids []int64, err error) {
-	if _q.ctx.Unique == nil && _q.path != nil {
-		_q.Unique(true)
-	}
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryIDs)
-	if err = _q.Select(templateedit.FieldID).Scan(ctx, &ids); err != nil {
-		return nil, err
-	}
-	return ids, nil
-}
-
-// IDsX is like IDs, but panics if an error occurs.
-func (_q *TemplateEditQuery) IDsX(ctx context.Context) []int64 {
-	ids, err := _q.IDs(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return ids
-}
-
 // Count returns the count of the given query.
 func (_q *TemplateEditQuery) Count(ctx context.Context) (int, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryCount)
@@ -231,91 +83,6 @@ func (_q *TemplateEditQuery) Count(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	return withInterceptors[int](ctx, _q, querierCount[*TemplateEditQuery](), _q.inters)
-}
-
-// CountX is like Count, but panics if an error occurs.
-func (_q *TemplateEditQuery) CountX(ctx context.Context) int {
-	count, err := _q.Count(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return count
-}
-
-// Exist returns true if the query has elements in the graph.
-func (_q *TemplateEditQuery) Exist(ctx context.Context) (bool, error) {
-	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
-	switch _, err := _q.FirstID(ctx); {
-	case IsNotFound(err):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("ent: check existence: %w", err)
-	default:
-		return true, nil
-	}
-}
-
-// ExistX is like Exist, but panics if an error occurs.
-func (_q *TemplateEditQuery) ExistX(ctx context.Context) bool {
-	exist, err := _q.Exist(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return exist
-}
-
-// Clone returns a duplicate of the TemplateEditQuery builder, including all associated steps. It can be
-// used to prepare common query builders and use them differently after the clone is made.
-func (_q *TemplateEditQuery) Clone() *TemplateEditQuery {
-	if _q == nil {
-		return nil
-	}
-	return &TemplateEditQuery{
-		config:       _q.config,
-		ctx:          _q.ctx.Clone(),
-		order:        append([]templateedit.OrderOption{}, _q.order...),
-		inters:       append([]Interceptor{}, _q.inters...),
-		predicates:   append([]predicate.TemplateEdit{}, _q.predicates...),
-		withTemplate: _q.withTemplate.Clone(),
-		// clone intermediate query.
-		sql:       _q.sql.Clone(),
-		path:      _q.path,
-		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
-	}
-}
-
-// WithTemplate tells the query-builder to eager-load the nodes that are connected to
-// the "template" edge. The optional arguments are used to configure the query builder of the edge.
-func (_q *TemplateEditQuery) WithTemplate(opts ...func(*TemplateQuery)) *TemplateEditQuery {
-	query := (&TemplateClient{config: _q.config}).Query()
-	for _, opt := range opts {
-		opt(query)
-	}
-	_q.withTemplate = query
-	return _q
-}
-
-// GroupBy is used to group vertices by one or more fields/columns.
-// It is often used with aggregate functions, like: count, max, mean, min, sum.
-//
-// Example:
-//
-//	var v []struct {
-//		TemplateID string `json:"template_id,omitempty"`
-//		Count int `json:"count,omitempty"`
-//	}
-//
-//	client.TemplateEdit.Query().
-//		GroupBy(templateedit.FieldTemplateID).
-//		Aggregate(ent.Count()).
-//		Scan(ctx, &v)
-func (_q *TemplateEditQuery) GroupBy(field string, fields ...string) *TemplateEditGroupBy {
-	_q.ctx.Fields = append([]string{field}, fields...)
-	grbuild := &TemplateEditGroupBy{build: _q}
-	grbuild.flds = &_q.ctx.Fields
-	grbuild.label = templateedit.Label
-	grbuild.scan = grbuild.Scan
-	return grbuild
 }
 
 // Select allows the selection one or more fields/columns for the given query,
@@ -336,11 +103,6 @@ func (_q *TemplateEditQuery) Select(fields ...string) *TemplateEditSelect {
 	sbuild.label = templateedit.Label
 	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
 	return sbuild
-}
-
-// Aggregate returns a TemplateEditSelect configured with the given aggregations.
-func (_q *TemplateEditQuery) Aggregate(fns ...AggregateFunc) *TemplateEditSelect {
-	return _q.Select().Aggregate(fns...)
 }
 
 func (_q *TemplateEditQuery) prepareQuery(ctx context.Context) error {
@@ -527,96 +289,10 @@ func (_q *TemplateEditQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	return selector
 }
 
-// ForUpdate locks the selected rows against concurrent updates, and prevent them from being
-// updated, deleted or "selected ... for update" by other sessions, until the transaction is
-// either committed or rolled-back.
-func (_q *TemplateEditQuery) ForUpdate(opts ...sql.LockOption) *TemplateEditQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForUpdate(opts...)
-	})
-	return _q
-}
-
-// ForShare behaves similarly to ForUpdate, except that it acquires a shared mode lock
-// on any rows that are read. Other sessions can read the rows, but cannot modify them
-// until your transaction commits.
-func (_q *TemplateEditQuery) ForShare(opts ...sql.LockOption) *TemplateEditQuery {
-	if _q.driver.Dialect() == dialect.Postgres {
-		_q.Unique(false)
-	}
-	_q.modifiers = append(_q.modifiers, func(s *sql.Selector) {
-		s.ForShare(opts...)
-	})
-	return _q
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_q *TemplateEditQuery) Modify(modifiers ...func(s *sql.Selector)) *TemplateEditSelect {
-	_q.modifiers = append(_q.modifiers, modifiers...)
-	return _q.Select()
-}
-
-// TemplateEditGroupBy is the group-by builder for TemplateEdit entities.
-type TemplateEditGroupBy struct {
-	selector
-	build *TemplateEditQuery
-}
-
-// Aggregate adds the given aggregation functions to the group-by query.
-func (_g *TemplateEditGroupBy) Aggregate(fns ...AggregateFunc) *TemplateEditGroupBy {
-	_g.fns = append(_g.fns, fns...)
-	return _g
-}
-
-// Scan applies the selector query and scans the result into the given value.
-func (_g *TemplateEditGroupBy) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _g.build.ctx, ent.OpQueryGroupBy)
-	if err := _g.build.prepareQuery(ctx); err != nil {
-		return err
-	}
-	return scanWithInterceptors[*TemplateEditQuery, *TemplateEditGroupBy](ctx, _g.build, _g, _g.build.inters, v)
-}
-
-func (_g *TemplateEditGroupBy) sqlScan(ctx context.Context, root *TemplateEditQuery, v any) error {
-	selector := root.sqlQuery(ctx).Select()
-	aggregation := make([]string, 0, len(_g.fns))
-	for _, fn := range _g.fns {
-		aggregation = append(aggregation, fn(selector))
-	}
-	if len(selector.SelectedColumns()) == 0 {
-		columns := make([]string, 0, len(*_g.flds)+len(_g.fns))
-		for _, f := range *_g.flds {
-			columns = append(columns, selector.C(f))
-		}
-		columns = append(columns, aggregation...)
-		selector.Select(columns...)
-	}
-	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	if err := selector.Err(); err != nil {
-		return err
-	}
-	rows := &sql.Rows{}
-	query, args := selector.Query()
-	if err := _g.build.driver.Query(ctx, query, args, rows); err != nil {
-		return err
-	}
-	defer rows.Close()
-	return sql.ScanSlice(rows, v)
-}
-
 // TemplateEditSelect is the builder for selecting fields of TemplateEdit entities.
 type TemplateEditSelect struct {
 	*TemplateEditQuery
 	selector
-}
-
-// Aggregate adds the given aggregation functions to the selector query.
-func (_s *TemplateEditSelect) Aggregate(fns ...AggregateFunc) *TemplateEditSelect {
-	_s.fns = append(_s.fns, fns...)
-	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
@@ -647,10 +323,4 @@ func (_s *TemplateEditSelect) sqlScan(ctx context.Context, root *TemplateEditQue
 	}
 	defer rows.Close()
 	return sql.ScanSlice(rows, v)
-}
-
-// Modify adds a query modifier for attaching custom logic to queries.
-func (_s *TemplateEditSelect) Modify(modifiers ...func(s *sql.Selector)) *TemplateEditSelect {
-	_s.modifiers = append(_s.modifiers, modifiers...)
-	return _s
 }

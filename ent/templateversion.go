@@ -11,7 +11,6 @@ import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
 	"github.com/postrider/postrider/ent/schema/shape"
-	"github.com/postrider/postrider/ent/template"
 	"github.com/postrider/postrider/ent/templateversion"
 )
 
@@ -63,17 +62,6 @@ type TemplateVersionEdges struct {
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
 	loadedTypes [1]bool
-}
-
-// TemplateOrErr returns the Template value or an error if the edge
-// was not loaded in eager-loading, or loaded but was not found.
-func (e TemplateVersionEdges) TemplateOrErr() (*Template, error) {
-	if e.Template != nil {
-		return e.Template, nil
-	} else if e.loadedTypes[0] {
-		return nil, &NotFoundError{label: template.Label}
-	}
-	return nil, &NotLoadedError{edge: "template"}
 }
 
 // scanValues returns the types for scanning values from sql.Rows.
@@ -224,18 +212,6 @@ func (_m *TemplateVersion) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// QueryTemplate queries the "template" edge of the TemplateVersion entity.
-func (_m *TemplateVersion) QueryTemplate() *TemplateQuery {
-	return NewTemplateVersionClient(_m.config).QueryTemplate(_m)
-}
-
-// Update returns a builder for updating this TemplateVersion.
-// Note that you need to call TemplateVersion.Unwrap() before calling this method if this TemplateVersion
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *TemplateVersion) Update() *TemplateVersionUpdateOne {
-	return NewTemplateVersionClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the TemplateVersion entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *TemplateVersion) Unwrap() *TemplateVersion {
@@ -252,60 +228,7 @@ func (_m *TemplateVersion) String() string {
 	var builder strings.Builder
 	builder.WriteString("TemplateVersion(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("template_id=")
-	builder.WriteString(_m.TemplateID)
-	builder.WriteString(", ")
-	builder.WriteString("account_id=")
-	builder.WriteString(_m.AccountID)
-	builder.WriteString(", ")
-	builder.WriteString("number=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Number))
-	builder.WriteString(", ")
-	if v := _m.SourceHTML; v != nil {
-		builder.WriteString("source_html=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	if v := _m.SourceText; v != nil {
-		builder.WriteString("source_text=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	builder.WriteString("author=")
-	builder.WriteString(_m.Author)
-	builder.WriteString(", ")
-	builder.WriteString("created_at=")
-	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
-	builder.WriteString(", ")
-	builder.WriteString("subject=")
-	builder.WriteString(_m.Subject)
-	builder.WriteString(", ")
-	builder.WriteString("from=")
-	builder.WriteString(_m.From)
-	builder.WriteString(", ")
-	builder.WriteString("reply_to=")
-	builder.WriteString(fmt.Sprintf("%v", _m.ReplyTo))
-	builder.WriteString(", ")
-	if v := _m.HTML; v != nil {
-		builder.WriteString("html=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	if v := _m.Text; v != nil {
-		builder.WriteString("text=")
-		builder.WriteString(*v)
-	}
-	builder.WriteString(", ")
-	builder.WriteString("variables=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Variables))
-	builder.WriteString(", ")
-	builder.WriteString("unsubscribe_enabled=")
-	builder.WriteString(fmt.Sprintf("%v", _m.UnsubscribeEnabled))
-	builder.WriteString(", ")
-	if v := _m.Category; v != nil {
-		builder.WriteString("category=")
-		builder.WriteString(*v)
-	}
+
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -120,13 +120,6 @@ func (_m *TLSReportCount) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this TLSReportCount.
-// Note that you need to call TLSReportCount.Unwrap() before calling this method if this TLSReportCount
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *TLSReportCount) Update() *TLSReportCountUpdateOne {
-	return NewTLSReportCountClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the TLSReportCount entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *TLSReportCount) Unwrap() *TLSReportCount {
@@ -143,26 +136,7 @@ func (_m *TLSReportCount) String() string {
 	var builder strings.Builder
 	builder.WriteString("TLSReportCount(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("day=")
-	builder.WriteString(_m.Day)
-	builder.WriteString(", ")
-	builder.WriteString("domain=")
-	builder.WriteString(_m.Domain)
-	builder.WriteString(", ")
-	builder.WriteString("host=")
-	builder.WriteString(_m.Host)
-	builder.WriteString(", ")
-	builder.WriteString("policy=")
-	builder.WriteString(_m.Policy)
-	builder.WriteString(", ")
-	builder.WriteString("testing=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Testing))
-	builder.WriteString(", ")
-	builder.WriteString("result=")
-	builder.WriteString(_m.Result)
-	builder.WriteString(", ")
-	builder.WriteString("sessions=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Sessions))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -178,13 +178,6 @@ func (_m *TrackingHost) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this TrackingHost.
-// Note that you need to call TrackingHost.Unwrap() before calling this method if this TrackingHost
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *TrackingHost) Update() *TrackingHostUpdateOne {
-	return NewTrackingHostClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the TrackingHost entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *TrackingHost) Unwrap() *TrackingHost {
@@ -201,52 +194,7 @@ func (_m *TrackingHost) String() string {
 	var builder strings.Builder
 	builder.WriteString("TrackingHost(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("account_id=")
-	builder.WriteString(_m.AccountID)
-	builder.WriteString(", ")
-	builder.WriteString("domain_id=")
-	builder.WriteString(_m.DomainID)
-	builder.WriteString(", ")
-	builder.WriteString("host=")
-	builder.WriteString(_m.Host)
-	builder.WriteString(", ")
-	builder.WriteString("status=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Status))
-	builder.WriteString(", ")
-	builder.WriteString("found=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Found))
-	builder.WriteString(", ")
-	builder.WriteString("error=")
-	builder.WriteString(_m.Error)
-	builder.WriteString(", ")
-	if v := _m.VerifiedAt; v != nil {
-		builder.WriteString("verified_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	if v := _m.LastCheckedAt; v != nil {
-		builder.WriteString("last_checked_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	if v := _m.FailingSince; v != nil {
-		builder.WriteString("failing_since=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	if v := _m.DueAt; v != nil {
-		builder.WriteString("due_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("fence=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Fence))
-	builder.WriteString(", ")
-	builder.WriteString("created_at=")
-	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))
-	builder.WriteString(", ")
-	builder.WriteString("updated_at=")
-	builder.WriteString(_m.UpdatedAt.Format(time.ANSIC))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -33,117 +32,10 @@ func (_c *UserCreate) SetName(v string) *UserCreate {
 	return _c
 }
 
-// SetNillableName sets the "name" field if the given value is not nil.
-func (_c *UserCreate) SetNillableName(v *string) *UserCreate {
-	if v != nil {
-		_c.SetName(*v)
-	}
-	return _c
-}
-
-// SetOperator sets the "operator" field.
-func (_c *UserCreate) SetOperator(v bool) *UserCreate {
-	_c.mutation.SetOperator(v)
-	return _c
-}
-
-// SetNillableOperator sets the "operator" field if the given value is not nil.
-func (_c *UserCreate) SetNillableOperator(v *bool) *UserCreate {
-	if v != nil {
-		_c.SetOperator(*v)
-	}
-	return _c
-}
-
-// SetLanguage sets the "language" field.
-func (_c *UserCreate) SetLanguage(v string) *UserCreate {
-	_c.mutation.SetLanguage(v)
-	return _c
-}
-
-// SetNillableLanguage sets the "language" field if the given value is not nil.
-func (_c *UserCreate) SetNillableLanguage(v *string) *UserCreate {
-	if v != nil {
-		_c.SetLanguage(*v)
-	}
-	return _c
-}
-
-// SetDisabledAt sets the "disabled_at" field.
-func (_c *UserCreate) SetDisabledAt(v time.Time) *UserCreate {
-	_c.mutation.SetDisabledAt(v)
-	return _c
-}
-
-// SetNillableDisabledAt sets the "disabled_at" field if the given value is not nil.
-func (_c *UserCreate) SetNillableDisabledAt(v *time.Time) *UserCreate {
-	if v != nil {
-		_c.SetDisabledAt(*v)
-	}
-	return _c
-}
-
-// SetLastSignInAt sets the "last_sign_in_at" field.
-func (_c *UserCreate) SetLastSignInAt(v time.Time) *UserCreate {
-	_c.mutation.SetLastSignInAt(v)
-	return _c
-}
-
-// SetNillableLastSignInAt sets the "last_sign_in_at" field if the given value is not nil.
-func (_c *UserCreate) SetNillableLastSignInAt(v *time.Time) *UserCreate {
-	if v != nil {
-		_c.SetLastSignInAt(*v)
-	}
-	return _c
-}
-
-// SetCreatedAt sets the "created_at" field.
-func (_c *UserCreate) SetCreatedAt(v time.Time) *UserCreate {
-	_c.mutation.SetCreatedAt(v)
-	return _c
-}
-
-// SetNillableCreatedAt sets the "created_at" field if the given value is not nil.
-func (_c *UserCreate) SetNillableCreatedAt(v *time.Time) *UserCreate {
-	if v != nil {
-		_c.SetCreatedAt(*v)
-	}
-	return _c
-}
-
-// SetUpdatedAt sets the "updated_at" field.
-func (_c *UserCreate) SetUpdatedAt(v time.Time) *UserCreate {
-	_c.mutation.SetUpdatedAt(v)
-	return _c
-}
-
-// SetNillableUpdatedAt sets the "updated_at" field if the given value is not nil.
-func (_c *UserCreate) SetNillableUpdatedAt(v *time.Time) *UserCreate {
-	if v != nil {
-		_c.SetUpdatedAt(*v)
-	}
-	return _c
-}
-
 // SetID sets the "id" field.
 func (_c *UserCreate) SetID(v string) *UserCreate {
 	_c.mutation.SetID(v)
 	return _c
-}
-
-// AddMembershipIDs adds the "memberships" edge to the Membership entity by IDs.
-func (_c *UserCreate) AddMembershipIDs(ids ...int64) *UserCreate {
-	_c.mutation.AddMembershipIDs(ids...)
-	return _c
-}
-
-// AddMemberships adds the "memberships" edges to the Membership entity.
-func (_c *UserCreate) AddMemberships(v ...*Membership) *UserCreate {
-	ids := make([]int64, len(v))
-	for i := range v {
-		ids[i] = v[i].ID
-	}
-	return _c.AddMembershipIDs(ids...)
 }
 
 // Mutation returns the UserMutation object of the builder.
@@ -157,26 +49,10 @@ func (_c *UserCreate) Save(ctx context.Context) (*User, error) {
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
-// SaveX calls Save and panics if Save returns an error.
-func (_c *UserCreate) SaveX(ctx context.Context) *User {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *UserCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *UserCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -381,24 +257,8 @@ func (_c *UserCreateBulk) Save(ctx context.Context) ([]*User, error) {
 	return nodes, nil
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_c *UserCreateBulk) SaveX(ctx context.Context) []*User {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *UserCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *UserCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

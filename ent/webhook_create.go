@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -38,62 +37,6 @@ func (_c *WebhookCreate) SetEvents(v []string) *WebhookCreate {
 	return _c
 }
 
-// SetEnabled sets the "enabled" field.
-func (_c *WebhookCreate) SetEnabled(v bool) *WebhookCreate {
-	_c.mutation.SetEnabled(v)
-	return _c
-}
-
-// SetNillableEnabled sets the "enabled" field if the given value is not nil.
-func (_c *WebhookCreate) SetNillableEnabled(v *bool) *WebhookCreate {
-	if v != nil {
-		_c.SetEnabled(*v)
-	}
-	return _c
-}
-
-// SetEnabledAt sets the "enabled_at" field.
-func (_c *WebhookCreate) SetEnabledAt(v time.Time) *WebhookCreate {
-	_c.mutation.SetEnabledAt(v)
-	return _c
-}
-
-// SetNillableEnabledAt sets the "enabled_at" field if the given value is not nil.
-func (_c *WebhookCreate) SetNillableEnabledAt(v *time.Time) *WebhookCreate {
-	if v != nil {
-		_c.SetEnabledAt(*v)
-	}
-	return _c
-}
-
-// SetDisabledAt sets the "disabled_at" field.
-func (_c *WebhookCreate) SetDisabledAt(v time.Time) *WebhookCreate {
-	_c.mutation.SetDisabledAt(v)
-	return _c
-}
-
-// SetNillableDisabledAt sets the "disabled_at" field if the given value is not nil.
-func (_c *WebhookCreate) SetNillableDisabledAt(v *time.Time) *WebhookCreate {
-	if v != nil {
-		_c.SetDisabledAt(*v)
-	}
-	return _c
-}
-
-// SetDisabledReason sets the "disabled_reason" field.
-func (_c *WebhookCreate) SetDisabledReason(v string) *WebhookCreate {
-	_c.mutation.SetDisabledReason(v)
-	return _c
-}
-
-// SetNillableDisabledReason sets the "disabled_reason" field if the given value is not nil.
-func (_c *WebhookCreate) SetNillableDisabledReason(v *string) *WebhookCreate {
-	if v != nil {
-		_c.SetDisabledReason(*v)
-	}
-	return _c
-}
-
 // SetRateLimit sets the "rate_limit" field.
 func (_c *WebhookCreate) SetRateLimit(v int) *WebhookCreate {
 	_c.mutation.SetRateLimit(v)
@@ -108,71 +51,9 @@ func (_c *WebhookCreate) SetNillableRateLimit(v *int) *WebhookCreate {
 	return _c
 }
 
-// SetRateFullAt sets the "rate_full_at" field.
-func (_c *WebhookCreate) SetRateFullAt(v time.Time) *WebhookCreate {
-	_c.mutation.SetRateFullAt(v)
-	return _c
-}
-
-// SetNillableRateFullAt sets the "rate_full_at" field if the given value is not nil.
-func (_c *WebhookCreate) SetNillableRateFullAt(v *time.Time) *WebhookCreate {
-	if v != nil {
-		_c.SetRateFullAt(*v)
-	}
-	return _c
-}
-
 // SetSecret sets the "secret" field.
 func (_c *WebhookCreate) SetSecret(v []byte) *WebhookCreate {
 	_c.mutation.SetSecret(v)
-	return _c
-}
-
-// SetPreviousSecret sets the "previous_secret" field.
-func (_c *WebhookCreate) SetPreviousSecret(v []byte) *WebhookCreate {
-	_c.mutation.SetPreviousSecret(v)
-	return _c
-}
-
-// SetPreviousSecretUntil sets the "previous_secret_until" field.
-func (_c *WebhookCreate) SetPreviousSecretUntil(v time.Time) *WebhookCreate {
-	_c.mutation.SetPreviousSecretUntil(v)
-	return _c
-}
-
-// SetNillablePreviousSecretUntil sets the "previous_secret_until" field if the given value is not nil.
-func (_c *WebhookCreate) SetNillablePreviousSecretUntil(v *time.Time) *WebhookCreate {
-	if v != nil {
-		_c.SetPreviousSecretUntil(*v)
-	}
-	return _c
-}
-
-// SetCreatedAt sets the "created_at" field.
-func (_c *WebhookCreate) SetCreatedAt(v time.Time) *WebhookCreate {
-	_c.mutation.SetCreatedAt(v)
-	return _c
-}
-
-// SetNillableCreatedAt sets the "created_at" field if the given value is not nil.
-func (_c *WebhookCreate) SetNillableCreatedAt(v *time.Time) *WebhookCreate {
-	if v != nil {
-		_c.SetCreatedAt(*v)
-	}
-	return _c
-}
-
-// SetUpdatedAt sets the "updated_at" field.
-func (_c *WebhookCreate) SetUpdatedAt(v time.Time) *WebhookCreate {
-	_c.mutation.SetUpdatedAt(v)
-	return _c
-}
-
-// SetNillableUpdatedAt sets the "updated_at" field if the given value is not nil.
-func (_c *WebhookCreate) SetNillableUpdatedAt(v *time.Time) *WebhookCreate {
-	if v != nil {
-		_c.SetUpdatedAt(*v)
-	}
 	return _c
 }
 
@@ -193,26 +74,10 @@ func (_c *WebhookCreate) Save(ctx context.Context) (*Webhook, error) {
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
-// SaveX calls Save and panics if Save returns an error.
-func (_c *WebhookCreate) SaveX(ctx context.Context) *Webhook {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *WebhookCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *WebhookCreate) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }
 
 // defaults sets the default values of the builder before save.
@@ -432,24 +297,8 @@ func (_c *WebhookCreateBulk) Save(ctx context.Context) ([]*Webhook, error) {
 	return nodes, nil
 }
 
-// SaveX is like Save, but panics if an error occurs.
-func (_c *WebhookCreateBulk) SaveX(ctx context.Context) []*Webhook {
-	v, err := _c.Save(ctx)
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Exec executes the query.
 func (_c *WebhookCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
-}
-
-// ExecX is like Exec, but panics if an error occurs.
-func (_c *WebhookCreateBulk) ExecX(ctx context.Context) {
-	if err := _c.Exec(ctx); err != nil {
-		panic(err)
-	}
 }

@@ -182,13 +182,6 @@ func (_m *WebhookAttempt) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this WebhookAttempt.
-// Note that you need to call WebhookAttempt.Unwrap() before calling this method if this WebhookAttempt
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *WebhookAttempt) Update() *WebhookAttemptUpdateOne {
-	return NewWebhookAttemptClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the WebhookAttempt entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *WebhookAttempt) Unwrap() *WebhookAttempt {
@@ -205,57 +198,7 @@ func (_m *WebhookAttempt) String() string {
 	var builder strings.Builder
 	builder.WriteString("WebhookAttempt(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("delivery_id=")
-	builder.WriteString(_m.DeliveryID)
-	builder.WriteString(", ")
-	builder.WriteString("account_id=")
-	builder.WriteString(_m.AccountID)
-	builder.WriteString(", ")
-	builder.WriteString("number=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Number))
-	builder.WriteString(", ")
-	builder.WriteString("fence=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Fence))
-	builder.WriteString(", ")
-	builder.WriteString("started_at=")
-	builder.WriteString(_m.StartedAt.Format(time.ANSIC))
-	builder.WriteString(", ")
-	if v := _m.FinishedAt; v != nil {
-		builder.WriteString("finished_at=")
-		builder.WriteString(v.Format(time.ANSIC))
-	}
-	builder.WriteString(", ")
-	if v := _m.Outcome; v != nil {
-		builder.WriteString("outcome=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	if v := _m.StatusCode; v != nil {
-		builder.WriteString("status_code=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	builder.WriteString("error=")
-	builder.WriteString(_m.Error)
-	builder.WriteString(", ")
-	builder.WriteString("response=")
-	builder.WriteString(_m.Response)
-	builder.WriteString(", ")
-	builder.WriteString("response_headers=")
-	builder.WriteString(_m.ResponseHeaders)
-	builder.WriteString(", ")
-	builder.WriteString("remote_addr=")
-	builder.WriteString(_m.RemoteAddr)
-	builder.WriteString(", ")
-	if v := _m.DurationMs; v != nil {
-		builder.WriteString("duration_ms=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
-	builder.WriteString(", ")
-	if v := _m.Node; v != nil {
-		builder.WriteString("node=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
-	}
+
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -105,13 +105,6 @@ func (_m *WebhookWork) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this WebhookWork.
-// Note that you need to call WebhookWork.Unwrap() before calling this method if this WebhookWork
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *WebhookWork) Update() *WebhookWorkUpdateOne {
-	return NewWebhookWorkClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the WebhookWork entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *WebhookWork) Unwrap() *WebhookWork {
@@ -128,20 +121,7 @@ func (_m *WebhookWork) String() string {
 	var builder strings.Builder
 	builder.WriteString("WebhookWork(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
-	builder.WriteString("webhook_id=")
-	builder.WriteString(_m.WebhookID)
-	builder.WriteString(", ")
-	builder.WriteString("due_at=")
-	builder.WriteString(_m.DueAt.Format(time.ANSIC))
-	builder.WriteString(", ")
-	builder.WriteString("fence=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Fence))
-	builder.WriteString(", ")
-	builder.WriteString("attempts=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Attempts))
-	builder.WriteString(", ")
-	builder.WriteString("round=")
-	builder.WriteString(fmt.Sprintf("%v", _m.Round))
+
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -62,28 +62,3 @@ var (
 
 // OrderOption defines the ordering options for the AddressRuleSet queries.
 type OrderOption func(*sql.Selector)
-
-// ByID orders the results by the id field.
-func ByID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldID, opts...).ToFunc()
-}
-
-// ByAccountID orders the results by the account_id field.
-func ByAccountID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldAccountID, opts...).ToFunc()
-}
-
-// ByDomainID orders the results by the domain_id field.
-func ByDomainID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldDomainID, opts...).ToFunc()
-}
-
-// ByCatchAll orders the results by the catch_all field.
-func ByCatchAll(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldCatchAll, opts...).ToFunc()
-}
-
-// ByUpdatedAt orders the results by the updated_at field.
-func ByUpdatedAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldUpdatedAt, opts...).ToFunc()
-}

@@ -3,8 +3,6 @@
 package automationwork
 
 import (
-	"fmt"
-
 	"entgo.io/ent/dialect/sql"
 )
 
@@ -114,90 +112,5 @@ func (s State) String() string {
 	return string(s)
 }
 
-// StateValidator is a validator for the "state" field enum values. It is called by the builders before save.
-func StateValidator(s State) error {
-	switch s {
-	case StateReady, StateWaiting, StateTimedOut:
-		return nil
-	default:
-		return fmt.Errorf("automationwork: invalid enum value for state field: %q", s)
-	}
-}
-
 // OrderOption defines the ordering options for the AutomationWork queries.
 type OrderOption func(*sql.Selector)
-
-// ByID orders the results by the id field.
-func ByID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldID, opts...).ToFunc()
-}
-
-// ByAccountID orders the results by the account_id field.
-func ByAccountID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldAccountID, opts...).ToFunc()
-}
-
-// ByAutomationID orders the results by the automation_id field.
-func ByAutomationID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldAutomationID, opts...).ToFunc()
-}
-
-// ByVersion orders the results by the version field.
-func ByVersion(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldVersion, opts...).ToFunc()
-}
-
-// ByUserID orders the results by the user_id field.
-func ByUserID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldUserID, opts...).ToFunc()
-}
-
-// ByEmailKey orders the results by the email_key field.
-func ByEmailKey(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldEmailKey, opts...).ToFunc()
-}
-
-// ByStepIndex orders the results by the step_index field.
-func ByStepIndex(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldStepIndex, opts...).ToFunc()
-}
-
-// ByState orders the results by the state field.
-func ByState(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldState, opts...).ToFunc()
-}
-
-// ByRefusedAt orders the results by the refused_at field.
-func ByRefusedAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldRefusedAt, opts...).ToFunc()
-}
-
-// ByReadyAt orders the results by the ready_at field.
-func ByReadyAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldReadyAt, opts...).ToFunc()
-}
-
-// ByDueAt orders the results by the due_at field.
-func ByDueAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldDueAt, opts...).ToFunc()
-}
-
-// ByLane orders the results by the lane field.
-func ByLane(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldLane, opts...).ToFunc()
-}
-
-// ByParked orders the results by the parked field.
-func ByParked(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldParked, opts...).ToFunc()
-}
-
-// ByFence orders the results by the fence field.
-func ByFence(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldFence, opts...).ToFunc()
-}
-
-// ByClaims orders the results by the claims field.
-func ByClaims(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldClaims, opts...).ToFunc()
-}

@@ -76,33 +76,3 @@ type OrderOption func(*sql.Selector)
 func ByID(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldID, opts...).ToFunc()
 }
-
-// ByReceivedAt orders the results by the received_at field.
-func ByReceivedAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldReceivedAt, opts...).ToFunc()
-}
-
-// ByMailFrom orders the results by the mail_from field.
-func ByMailFrom(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldMailFrom, opts...).ToFunc()
-}
-
-// ByFrom orders the results by the from field.
-func ByFrom(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldFrom, opts...).ToFunc()
-}
-
-// BySubject orders the results by the subject field.
-func BySubject(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldSubject, opts...).ToFunc()
-}
-
-// ByMessageID orders the results by the message_id field.
-func ByMessageID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldMessageID, opts...).ToFunc()
-}
-
-// BySize orders the results by the size field.
-func BySize(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldSize, opts...).ToFunc()
-}

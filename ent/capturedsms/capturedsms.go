@@ -63,38 +63,3 @@ type OrderOption func(*sql.Selector)
 func ByID(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldID, opts...).ToFunc()
 }
-
-// ByReceivedAt orders the results by the received_at field.
-func ByReceivedAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldReceivedAt, opts...).ToFunc()
-}
-
-// ByMessageID orders the results by the message_id field.
-func ByMessageID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldMessageID, opts...).ToFunc()
-}
-
-// ByTo orders the results by the to field.
-func ByTo(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldTo, opts...).ToFunc()
-}
-
-// ByFrom orders the results by the from field.
-func ByFrom(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldFrom, opts...).ToFunc()
-}
-
-// ByText orders the results by the text field.
-func ByText(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldText, opts...).ToFunc()
-}
-
-// ByEncoding orders the results by the encoding field.
-func ByEncoding(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldEncoding, opts...).ToFunc()
-}
-
-// BySegments orders the results by the segments field.
-func BySegments(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldSegments, opts...).ToFunc()
-}

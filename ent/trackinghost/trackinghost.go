@@ -3,7 +3,6 @@
 package trackinghost
 
 import (
-	"fmt"
 	"time"
 
 	"entgo.io/ent/dialect/sql"
@@ -108,80 +107,5 @@ func (s Status) String() string {
 	return string(s)
 }
 
-// StatusValidator is a validator for the "status" field enum values. It is called by the builders before save.
-func StatusValidator(s Status) error {
-	switch s {
-	case StatusPending, StatusVerified, StatusFailed:
-		return nil
-	default:
-		return fmt.Errorf("trackinghost: invalid enum value for status field: %q", s)
-	}
-}
-
 // OrderOption defines the ordering options for the TrackingHost queries.
 type OrderOption func(*sql.Selector)
-
-// ByID orders the results by the id field.
-func ByID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldID, opts...).ToFunc()
-}
-
-// ByAccountID orders the results by the account_id field.
-func ByAccountID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldAccountID, opts...).ToFunc()
-}
-
-// ByDomainID orders the results by the domain_id field.
-func ByDomainID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldDomainID, opts...).ToFunc()
-}
-
-// ByHost orders the results by the host field.
-func ByHost(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldHost, opts...).ToFunc()
-}
-
-// ByStatus orders the results by the status field.
-func ByStatus(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldStatus, opts...).ToFunc()
-}
-
-// ByError orders the results by the error field.
-func ByError(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldError, opts...).ToFunc()
-}
-
-// ByVerifiedAt orders the results by the verified_at field.
-func ByVerifiedAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldVerifiedAt, opts...).ToFunc()
-}
-
-// ByLastCheckedAt orders the results by the last_checked_at field.
-func ByLastCheckedAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldLastCheckedAt, opts...).ToFunc()
-}
-
-// ByFailingSince orders the results by the failing_since field.
-func ByFailingSince(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldFailingSince, opts...).ToFunc()
-}
-
-// ByDueAt orders the results by the due_at field.
-func ByDueAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldDueAt, opts...).ToFunc()
-}
-
-// ByFence orders the results by the fence field.
-func ByFence(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldFence, opts...).ToFunc()
-}
-
-// ByCreatedAt orders the results by the created_at field.
-func ByCreatedAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldCreatedAt, opts...).ToFunc()
-}
-
-// ByUpdatedAt orders the results by the updated_at field.
-func ByUpdatedAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldUpdatedAt, opts...).ToFunc()
-}

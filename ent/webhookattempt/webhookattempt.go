@@ -3,8 +3,6 @@
 package webhookattempt
 
 import (
-	"fmt"
-
 	"entgo.io/ent/dialect/sql"
 )
 
@@ -103,90 +101,5 @@ func (o Outcome) String() string {
 	return string(o)
 }
 
-// OutcomeValidator is a validator for the "outcome" field enum values. It is called by the builders before save.
-func OutcomeValidator(o Outcome) error {
-	switch o {
-	case OutcomeDelivered, OutcomeFailed, OutcomeUnknown:
-		return nil
-	default:
-		return fmt.Errorf("webhookattempt: invalid enum value for outcome field: %q", o)
-	}
-}
-
 // OrderOption defines the ordering options for the WebhookAttempt queries.
 type OrderOption func(*sql.Selector)
-
-// ByID orders the results by the id field.
-func ByID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldID, opts...).ToFunc()
-}
-
-// ByDeliveryID orders the results by the delivery_id field.
-func ByDeliveryID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldDeliveryID, opts...).ToFunc()
-}
-
-// ByAccountID orders the results by the account_id field.
-func ByAccountID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldAccountID, opts...).ToFunc()
-}
-
-// ByNumber orders the results by the number field.
-func ByNumber(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldNumber, opts...).ToFunc()
-}
-
-// ByFence orders the results by the fence field.
-func ByFence(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldFence, opts...).ToFunc()
-}
-
-// ByStartedAt orders the results by the started_at field.
-func ByStartedAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldStartedAt, opts...).ToFunc()
-}
-
-// ByFinishedAt orders the results by the finished_at field.
-func ByFinishedAt(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldFinishedAt, opts...).ToFunc()
-}
-
-// ByOutcome orders the results by the outcome field.
-func ByOutcome(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldOutcome, opts...).ToFunc()
-}
-
-// ByStatusCode orders the results by the status_code field.
-func ByStatusCode(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldStatusCode, opts...).ToFunc()
-}
-
-// ByError orders the results by the error field.
-func ByError(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldError, opts...).ToFunc()
-}
-
-// ByResponse orders the results by the response field.
-func ByResponse(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldResponse, opts...).ToFunc()
-}
-
-// ByResponseHeaders orders the results by the response_headers field.
-func ByResponseHeaders(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldResponseHeaders, opts...).ToFunc()
-}
-
-// ByRemoteAddr orders the results by the remote_addr field.
-func ByRemoteAddr(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldRemoteAddr, opts...).ToFunc()
-}
-
-// ByDurationMs orders the results by the duration_ms field.
-func ByDurationMs(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldDurationMs, opts...).ToFunc()
-}
-
-// ByNode orders the results by the node field.
-func ByNode(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldNode, opts...).ToFunc()
-}
