@@ -1,8 +1,8 @@
 // Package deliverability shows a sender what receivers think of a domain's mail.
 //
 // Receivers send aggregate reports (DMARC, RFC 7489) to an address that belongs to one domain
-// (runtime/mail/reportaddress). The service stores their counts by day, receiver, source and result, and derives from
-// them, from DNS and from the statistics: which mail passes, which servers send in the domain's name, whether a stricter
+// (runtime/mail/reportaddress). The service stores their counts by day, receiver, source and result. It derives from
+// them, from DNS and from the statistics which mail passes, which servers send in the domain's name, whether a stricter
 // policy is safe, and which requirements of mailbox providers the domain meets.
 //
 // Guarantees:

@@ -45,7 +45,7 @@ const authenticateWithin = 20 * time.Second
 // receive authenticates, parses and stores a report. Its errors are SMTP replies or temporary errors.
 func (s *Service) receive(ctx context.Context, a arrival) error {
 	stored, err := s.examine(ctx, a)
-	var refused *dmarcreport.Refusal
+	var refused *dmarcreport.RefusalError
 	switch {
 	case errors.As(err, &refused):
 		if err := s.countRefusal(ctx, a.to.domainID, refused.Reason); err != nil {
@@ -66,10 +66,10 @@ func (s *Service) receive(ctx context.Context, a arrival) error {
 	return nil
 }
 
-// examine returns a *dmarcreport.Refusal for a message that does not count, and reports whether it was new.
+// examine returns a *dmarcreport.RefusalError for a message that does not count, and reports whether it was new.
 func (s *Service) examine(ctx context.Context, a arrival) (stored bool, err error) {
 	if a.truncated {
-		return false, &dmarcreport.Refusal{Reason: dmarcreport.TooLarge}
+		return false, &dmarcreport.RefusalError{Reason: dmarcreport.TooLarge}
 	}
 	if err := s.authors.authenticate(ctx, a); err != nil {
 		return false, err
@@ -87,7 +87,7 @@ func (s *Service) examine(ctx context.Context, a arrival) (stored bool, err erro
 		return false, err
 	}
 	if reason := judge(report, a.to.name, clock.Now()); reason != "" {
-		return false, &dmarcreport.Refusal{Reason: reason}
+		return false, &dmarcreport.RefusalError{Reason: reason}
 	}
 	return s.store(ctx, a.to.domainID, receiver, report)
 }
@@ -110,7 +110,7 @@ func (x authenticator) authenticate(ctx context.Context, a arrival) error {
 	case result.DMARC == "temperror":
 		return replyNoDNS
 	case result.DMARC != "pass":
-		return &dmarcreport.Refusal{Reason: reasonUnauthenticated}
+		return &dmarcreport.RefusalError{Reason: reasonUnauthenticated}
 	}
 	return nil
 }
@@ -122,23 +122,23 @@ func readReport(a arrival) (receiver string, report dmarcreport.Report, err erro
 		return "", report, fmt.Errorf("read a report: %w", err)
 	}
 	if len(whole.Authors) != 1 {
-		return "", report, &dmarcreport.Refusal{Reason: reasonUnauthenticated}
+		return "", report, &dmarcreport.RefusalError{Reason: reasonUnauthenticated}
 	}
 	author := whole.Authors[0].Address
 	receiver, err = address.ParseDomain(author[strings.LastIndexByte(author, '@')+1:])
 	if err != nil {
-		return "", report, &dmarcreport.Refusal{Reason: reasonUnauthenticated, Cause: err}
+		return "", report, &dmarcreport.RefusalError{Reason: reasonUnauthenticated, Cause: err}
 	}
 	for i, content := range whole.Contents {
 		if whole.Files[i].Size > dmarcreport.MaxFile {
-			return "", report, &dmarcreport.Refusal{Reason: dmarcreport.TooLarge}
+			return "", report, &dmarcreport.RefusalError{Reason: dmarcreport.TooLarge}
 		}
 		if dmarcreport.IsReportFile(content) {
 			report, err = dmarcreport.Parse(content)
 			return receiver, report, err
 		}
 	}
-	return "", report, &dmarcreport.Refusal{Reason: reasonNoReport}
+	return "", report, &dmarcreport.RefusalError{Reason: reasonNoReport}
 }
 
 const (

@@ -85,7 +85,7 @@ func (s *Service) store(ctx context.Context, domainID, receiver string, r dmarcr
 		case err != nil:
 			return err
 		case full:
-			return &dmarcreport.Refusal{Reason: reasonLimit}
+			return &dmarcreport.RefusalError{Reason: reasonLimit}
 		}
 		return insertCounts(ctx, tx, domainID, receiver, r)
 	})

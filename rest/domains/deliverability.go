@@ -46,8 +46,8 @@ type requirementRecord struct {
 	Fix       *string  `json:"fix" doc:"What to do, in one sentence; null if nothing is needed."`
 }
 
-// ResultShare counts messages by their results. It is exported, because the OpenAPI document omits embedded structs that
-// are not.
+// ResultShare counts messages by their results. It is exported, because the OpenAPI document omits the fields of other
+// embedded structs.
 type ResultShare struct {
 	Messages    int64 `json:"messages" doc:"Number of messages."`
 	DMARC       int64 `json:"dmarc" doc:"Messages that pass DMARC."`

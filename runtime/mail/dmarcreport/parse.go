@@ -25,7 +25,7 @@ const (
 	maxPeriod   = 8 * 24 * time.Hour
 )
 
-// Parse parses a report file. Its errors are of type *Refusal.
+// Parse parses a report file. Its errors are of type *RefusalError.
 func Parse(file []byte) (Report, error) {
 	from, err := unpack(file)
 	if err != nil {
@@ -51,7 +51,7 @@ func Parse(file []byte) (Report, error) {
 
 // wrapError returns the refusal in an error of the XML decoder, or a refusal as malformed.
 func wrapError(err error) error {
-	var r *Refusal
+	var r *RefusalError
 	if errors.As(err, &r) {
 		return r
 	}

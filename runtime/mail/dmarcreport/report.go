@@ -22,26 +22,26 @@ const (
 	InvalidValue Reason = "invalid_value" // an element has an invalid value
 )
 
-// Refusal is the error of a report that was refused.
-type Refusal struct {
+// RefusalError is the error of a report that was refused.
+type RefusalError struct {
 	Reason Reason
 	Cause  error
 }
 
-func (r *Refusal) Error() string {
+func (r *RefusalError) Error() string {
 	if r.Cause == nil {
 		return "DMARC report refused: " + string(r.Reason)
 	}
 	return "DMARC report refused: " + string(r.Reason) + ": " + r.Cause.Error()
 }
 
-func (r *Refusal) Unwrap() error { return r.Cause }
+func (r *RefusalError) Unwrap() error { return r.Cause }
 
-func refuse(reason Reason, cause error) error { return &Refusal{Reason: reason, Cause: cause} }
+func refuse(reason Reason, cause error) error { return &RefusalError{Reason: reason, Cause: cause} }
 
 // ReasonOf returns the reason of a refusal, and Malformed for any other error.
 func ReasonOf(err error) Reason {
-	var r *Refusal
+	var r *RefusalError
 	if errors.As(err, &r) {
 		return r.Reason
 	}
