@@ -17,6 +17,8 @@ type domainsCommand struct {
 	Verify  domainsVerifyCommand  `cmd:"" help:"Look up the DNS records. Exits with code 1 unless all required ones are found."`
 	Records domainsRecordsCommand `cmd:"" help:"Print the DNS records to publish, as a table or a zone file."`
 	Delete  domainsDeleteCommand  `cmd:"" help:"Delete a domain."`
+
+	Deliverability domainsDeliverabilityCommand `cmd:"" help:"Print what receivers report about a domain's mail, and what to fix."`
 }
 
 const domainVerified = "verified"

@@ -923,6 +923,120 @@ var (
 			},
 		},
 	}
+	// DmarcCountsColumns holds the columns for the "dmarc_counts" table.
+	DmarcCountsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "day", Type: field.TypeString},
+		{Name: "receiver", Type: field.TypeString},
+		{Name: "source", Type: field.TypeString},
+		{Name: "disposition", Type: field.TypeString},
+		{Name: "dkim", Type: field.TypeBool},
+		{Name: "spf", Type: field.TypeBool},
+		{Name: "signed", Type: field.TypeBool},
+		{Name: "permitted", Type: field.TypeBool},
+		{Name: "messages", Type: field.TypeInt64, Default: 0},
+		{Name: "domain_id", Type: field.TypeString, Collation: "C"},
+	}
+	// DmarcCountsTable holds the schema information for the "dmarc_counts" table.
+	DmarcCountsTable = &schema.Table{
+		Name:       "dmarc_counts",
+		Columns:    DmarcCountsColumns,
+		PrimaryKey: []*schema.Column{DmarcCountsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "dmarc_counts_domains_dmarc_counts",
+				Columns:    []*schema.Column{DmarcCountsColumns[10]},
+				RefColumns: []*schema.Column{DomainsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "dmarccount_domain_id_day_receiver_source_disposition_dkim_spf_signed_permitted",
+				Unique:  true,
+				Columns: []*schema.Column{DmarcCountsColumns[10], DmarcCountsColumns[1], DmarcCountsColumns[2], DmarcCountsColumns[3], DmarcCountsColumns[4], DmarcCountsColumns[5], DmarcCountsColumns[6], DmarcCountsColumns[7], DmarcCountsColumns[8]},
+			},
+			{
+				Name:    "dmarccount_day",
+				Unique:  false,
+				Columns: []*schema.Column{DmarcCountsColumns[1]},
+			},
+		},
+	}
+	// DmarcRefusalsColumns holds the columns for the "dmarc_refusals" table.
+	DmarcRefusalsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "day", Type: field.TypeString},
+		{Name: "reason", Type: field.TypeString},
+		{Name: "messages", Type: field.TypeInt64, Default: 0},
+		{Name: "domain_id", Type: field.TypeString, Collation: "C"},
+	}
+	// DmarcRefusalsTable holds the schema information for the "dmarc_refusals" table.
+	DmarcRefusalsTable = &schema.Table{
+		Name:       "dmarc_refusals",
+		Columns:    DmarcRefusalsColumns,
+		PrimaryKey: []*schema.Column{DmarcRefusalsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "dmarc_refusals_domains_dmarc_refusals",
+				Columns:    []*schema.Column{DmarcRefusalsColumns[4]},
+				RefColumns: []*schema.Column{DomainsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "dmarcrefusal_domain_id_day_reason",
+				Unique:  true,
+				Columns: []*schema.Column{DmarcRefusalsColumns[4], DmarcRefusalsColumns[1], DmarcRefusalsColumns[2]},
+			},
+			{
+				Name:    "dmarcrefusal_day",
+				Unique:  false,
+				Columns: []*schema.Column{DmarcRefusalsColumns[1]},
+			},
+		},
+	}
+	// DmarcReportsColumns holds the columns for the "dmarc_reports" table.
+	DmarcReportsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "digest", Type: field.TypeBytes},
+		{Name: "organization", Type: field.TypeString},
+		{Name: "receiver", Type: field.TypeString},
+		{Name: "report_id", Type: field.TypeString},
+		{Name: "policy", Type: field.TypeString},
+		{Name: "begins_at", Type: field.TypeTime},
+		{Name: "ends_at", Type: field.TypeTime},
+		{Name: "messages", Type: field.TypeInt64},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+		{Name: "domain_id", Type: field.TypeString, Collation: "C"},
+	}
+	// DmarcReportsTable holds the schema information for the "dmarc_reports" table.
+	DmarcReportsTable = &schema.Table{
+		Name:       "dmarc_reports",
+		Columns:    DmarcReportsColumns,
+		PrimaryKey: []*schema.Column{DmarcReportsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "dmarc_reports_domains_dmarc_reports",
+				Columns:    []*schema.Column{DmarcReportsColumns[10]},
+				RefColumns: []*schema.Column{DomainsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "dmarcreport_domain_id_digest",
+				Unique:  true,
+				Columns: []*schema.Column{DmarcReportsColumns[10], DmarcReportsColumns[1]},
+			},
+			{
+				Name:    "dmarcreport_domain_id_created_at",
+				Unique:  false,
+				Columns: []*schema.Column{DmarcReportsColumns[10], DmarcReportsColumns[9]},
+			},
+		},
+	}
 	// DatabaseClocksColumns holds the columns for the "database_clocks" table.
 	DatabaseClocksColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt32, Increment: true},
@@ -1444,6 +1558,27 @@ var (
 				Annotation: &entsql.IndexAnnotation{
 					Where: "due_at IS NOT NULL",
 				},
+			},
+		},
+	}
+	// MailSourcesColumns holds the columns for the "mail_sources" table.
+	MailSourcesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "source", Type: field.TypeString, Unique: true},
+		{Name: "name", Type: field.TypeString, Default: ""},
+		{Name: "ours", Type: field.TypeBool, Default: false},
+		{Name: "checked_at", Type: field.TypeTime},
+	}
+	// MailSourcesTable holds the schema information for the "mail_sources" table.
+	MailSourcesTable = &schema.Table{
+		Name:       "mail_sources",
+		Columns:    MailSourcesColumns,
+		PrimaryKey: []*schema.Column{MailSourcesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "mailsource_checked_at",
+				Unique:  false,
+				Columns: []*schema.Column{MailSourcesColumns[4]},
 			},
 		},
 	}
@@ -2747,6 +2882,9 @@ var (
 		CertificateFilesTable,
 		CustomEventsTable,
 		DkimKeysTable,
+		DmarcCountsTable,
+		DmarcRefusalsTable,
+		DmarcReportsTable,
 		DatabaseClocksTable,
 		DeliveryHoldsTable,
 		DeliveryReportsTable,
@@ -2763,6 +2901,7 @@ var (
 		IdempotencyKeysTable,
 		IdentitiesTable,
 		InvitationsTable,
+		MailSourcesTable,
 		MembershipsTable,
 		NodesTable,
 		PasskeysTable,
@@ -2812,6 +2951,9 @@ func init() {
 		Table: "captured_sms",
 	}
 	DkimKeysTable.ForeignKeys[0].RefTable = DomainsTable
+	DmarcCountsTable.ForeignKeys[0].RefTable = DomainsTable
+	DmarcRefusalsTable.ForeignKeys[0].RefTable = DomainsTable
+	DmarcReportsTable.ForeignKeys[0].RefTable = DomainsTable
 	DeliveryReportsTable.ForeignKeys[0].RefTable = EmailsTable
 	MembershipsTable.ForeignKeys[0].RefTable = AccountsTable
 	MembershipsTable.ForeignKeys[1].RefTable = UsersTable

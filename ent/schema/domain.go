@@ -51,7 +51,12 @@ func (Domain) Fields() []ent.Field {
 
 // Edges of the Domain.
 func (Domain) Edges() []ent.Edge {
-	return []ent.Edge{edge.To("keys", DKIMKey.Type).Annotations(entsql.OnDelete(entsql.Cascade))}
+	return []ent.Edge{
+		edge.To("keys", DKIMKey.Type).Annotations(entsql.OnDelete(entsql.Cascade)),
+		edge.To("dmarc_reports", DMARCReport.Type).Annotations(entsql.OnDelete(entsql.Cascade)),
+		edge.To("dmarc_counts", DMARCCount.Type).Annotations(entsql.OnDelete(entsql.Cascade)),
+		edge.To("dmarc_refusals", DMARCRefusal.Type).Annotations(entsql.OnDelete(entsql.Cascade)),
+	}
 }
 
 // Indexes of the Domain.

@@ -106,7 +106,16 @@ func (s *Service) Find(ctx context.Context, accountID, nameOrID string) (*ent.Do
 
 // ExpectedRecords returns the records that the domain must publish. The domain must be loaded with its keys.
 func (s *Service) ExpectedRecords(d *ent.Domain) dnscheck.Set {
-	return expectedRecords(d, s.checks.hosts)
+	return expectedRecords(d, s.checks.hostsOf(d))
+}
+
+// hostsOf returns the host names for the records of a domain, with its address for reports.
+func (s *checks) hostsOf(d *ent.Domain) dnscheck.Hosts {
+	hosts := s.hosts
+	if s.reports != nil && d.AccountID != nil {
+		hosts.Reports = s.reports.Address(d.ID)
+	}
+	return hosts
 }
 
 func expectedRecords(d *ent.Domain, hosts dnscheck.Hosts) dnscheck.Set {

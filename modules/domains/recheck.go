@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/modules/domains/signing"
 	"github.com/postrider/postrider/runtime/base/worker"
+	"github.com/postrider/postrider/runtime/mail/reportaddress"
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
@@ -36,6 +37,7 @@ type checks struct {
 	keys    *signing.Ring
 	checker dnscheck.Checker
 	hosts   dnscheck.Hosts // host names of this installation
+	reports *reportaddress.Signer
 	lookups *lookups
 	log     *slog.Logger
 	worker  *worker.Worker[job, checked]
@@ -81,7 +83,7 @@ func (s *checks) check(ctx context.Context, d *ent.Domain) ([]dnscheck.Observati
 	if err != nil {
 		return nil, err
 	}
-	return s.checker.CheckRecords(ctx, expectedRecords(d, s.hosts), signers), nil
+	return s.checker.CheckRecords(ctx, expectedRecords(d, s.hostsOf(d)), signers), nil
 }
 
 func (s *checks) run(ctx context.Context, j job, _ *worker.Lease) checked {

@@ -13,6 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/base/worker"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/mail/reportaddress"
 	"github.com/postrider/postrider/runtime/mail/signer"
 	"github.com/postrider/postrider/runtime/ops/module"
 	"github.com/postrider/postrider/runtime/storage/db"
@@ -37,6 +38,8 @@ type Params struct {
 	Logger   *slog.Logger
 	Metrics  *worker.Metrics `optional:"true"`
 	On       module.On       `optional:"true"`
+
+	Reports *reportaddress.Signer `optional:"true"` // nil: DMARC reports are not received here
 }
 
 // accountReader is the part of the accounts module that this module uses.
@@ -79,7 +82,7 @@ func New(p Params) (*Service, error) {
 		log: p.Logger, on: p.On,
 		claims: &claims{db: p.DB, bus: p.Bus, names: names, checker: checker, keys: keys, lookups: lookups,
 			cursors: p.Cursors, log: p.Logger, key: p.Box.Derive("domain-claim")},
-		checks: &checks{db: p.DB, bus: p.Bus, keys: keys, checker: checker, hosts: config.hosts(), lookups: lookups,
+		checks: &checks{db: p.DB, bus: p.Bus, keys: keys, checker: checker, hosts: config.hosts(), reports: p.Reports, lookups: lookups,
 			log: p.Logger}}
 	s.checks.worker = worker.New(s.checks.queue(), worker.Config{Concurrency: checksAtOnce, Batch: checksAtOnce,
 		Lease: config.CheckTimeout + 45*time.Second,

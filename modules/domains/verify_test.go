@@ -2,6 +2,7 @@ package domains
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/mail/dkim"
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
+	"github.com/postrider/postrider/runtime/mail/reportaddress"
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
@@ -371,5 +373,34 @@ func checkClean(t *testing.T, state shape.RecordState) {
 		if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) || len(text) > 4000 {
 			t.Errorf("the record %s stores %q", state.Purpose, text)
 		}
+	}
+}
+
+// The proposed DMARC record contains the report address of its domain, if reports are received. A record without it
+// is valid too.
+func TestProposedDMARCRecordHasReportAddress(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.add(t, w.ada, "reported.example")
+	dmarcOf := func() dnscheck.RecordCheck {
+		all := w.Records(d)
+		return all[slices.IndexFunc(all, func(r dnscheck.RecordCheck) bool { return r.Purpose == dnscheck.DMARC })]
+	}
+	if got := dmarcOf().Value; got != "v=DMARC1; p=none;" {
+		t.Errorf("without reports, the record is %q", got)
+	}
+	addresses, err := reportaddress.New("rp.mail.example.org", make([]byte, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.checks.reports = addresses
+	if got, want := dmarcOf().Value, "v=DMARC1; p=none; rua=mailto:"+addresses.Address(d.ID); got != want {
+		t.Errorf("the record is %q, want %q", got, want)
+	}
+	w.publish(t, d)
+	w.zone.Set(t, "_dmarc.reported.example", `_dmarc.reported.example. 300 IN TXT "v=DMARC1; p=reject"`)
+	d = w.verify(t, d)
+	if got := dmarcOf(); got.Status != dnscheck.Verified || d.Status != "verified" {
+		t.Errorf("with a record of its owner, the DMARC record is %s and the domain %s", got.Status, d.Status)
 	}
 }

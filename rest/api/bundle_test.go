@@ -88,7 +88,8 @@ func (b *bundle) routes() []api.Routes {
 func (b *bundle) routesBelow(resource string) []api.Routes {
 	switch resource {
 	case "domains":
-		return []api.Routes{domains.Routes(b.domains), domains.DNSRoutes(b.dns), domains.TrackingHostRoutes(b.hosts)}
+		return []api.Routes{domains.Routes(b.domains), domains.DNSRoutes(b.dns), domains.TrackingHostRoutes(b.hosts),
+			domains.DeliverabilityRoutes(fakeDeliverability{})}
 	case "account", "api-keys":
 		return []api.Routes{account.Routes(b.accounts), account.KeyRoutes(b.accounts), account.BrandRoutes(b.accounts)}
 	case "suppressions", "category-opt-outs":

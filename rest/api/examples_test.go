@@ -46,6 +46,7 @@ var asked = map[string][2]string{
 	"GET /domains/{id}/dns-provider": {"/domains/" + domainID + "/dns-provider"},
 	"POST /domains/{id}/dns-records/apply": {"/domains/" + domainID + "/dns-records/apply",
 		`{"provider":"gandi","credentials":{"bearer_token":"abcdefgh"}}`},
+	"GET /domains/{id}/deliverability":              {"/domains/" + domainID + "/deliverability"},
 	"GET /domains/{id}/tracking-host":               {"/domains/" + domainID + "/tracking-host"},
 	"PUT /domains/{id}/tracking-host":               {"/domains/" + domainID + "/tracking-host", `{"host":"links.example.com"}`},
 	"DELETE /domains/{id}/tracking-host":            {"/domains/" + domainID + "/tracking-host"},

@@ -8,6 +8,7 @@ import (
 
 	"go.uber.org/fx"
 
+	"github.com/postrider/postrider/modules/deliverability"
 	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/sending/linkcheck"
@@ -23,6 +24,15 @@ import (
 var inboundPeers = fx.Provide(newVerifier, newSpamFilter)
 
 func newVerifier(resolver *dnsx.Resolver, budget *intake.Budget, log *slog.Logger) inbound.Verifier {
+	return createVerifier(resolver, budget, log)
+}
+
+// newReportVerifier returns the verifier of messages with DMARC reports.
+func newReportVerifier(resolver *dnsx.Resolver, budget *intake.Budget, log *slog.Logger) deliverability.Verifier {
+	return createVerifier(resolver, budget, log)
+}
+
+func createVerifier(resolver *dnsx.Resolver, budget *intake.Budget, log *slog.Logger) *authn.Verifier {
 	return authn.New(authn.Config{Resolver: resolver.SMTP(), Logger: log,
 		Memory: func(ctx context.Context, from netip.Addr, octets int64) (func(), error) {
 			return budget.AcquireWork(ctx, intake.Tenant{Remote: from}, octets, hashPatience)

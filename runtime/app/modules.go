@@ -20,6 +20,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/figures"
 	"github.com/postrider/postrider/modules/billing"
 	"github.com/postrider/postrider/modules/bounces"
+	"github.com/postrider/postrider/modules/deliverability"
 	"github.com/postrider/postrider/modules/devinbox"
 	"github.com/postrider/postrider/modules/devinbox/hooks"
 	"github.com/postrider/postrider/modules/domains"
@@ -316,6 +317,12 @@ var registry = []Module{
 		Routes: []route{routesOf(receivedRoutes), routesOf2(receivedFileRoutes)},
 		Edges:  receivedFiles,
 		Graph:  []part{provideGraph(func(p *graph.Parts, s *inbound.Service) { p.Received = s })},
+	},
+	{
+		Name: "deliverability", Line: "receives DMARC reports about domains, and shows what receivers think of their mail",
+		Requires: []string{"accounts", "domains"}, Uses: []string{"statistics"},
+		Option: fx.Options(deliverability.Module, fx.Provide(newReportVerifier)),
+		Routes: []route{routesOf(func(s *deliverability.Service) api.Routes { return restdomains.DeliverabilityRoutes(s) })},
 	},
 	{
 		Name: "relay", Line: "accepts mail over SMTP, under the rules of the API",

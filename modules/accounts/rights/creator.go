@@ -59,7 +59,7 @@ var reaches = map[string]Reach{
 
 	// Such a key cannot add or delete a domain, or claim a domain of another account.
 	"getDomain": OwnDomains, "listDomains": OwnDomains, "updateDomain": OwnDomains, "verifyDomain": OwnDomains,
-	"getDomainZoneFile": OwnDomains, "getDomainDNSProvider": OwnDomains,
+	"getDomainZoneFile": OwnDomains, "getDomainDNSProvider": OwnDomains, "getDomainDeliverability": OwnDomains,
 	"applyDomainDNSRecords": OwnDomains, "rotateDomainDKIM": OwnDomains, "getAddressRules": OwnDomains, "putAddressRules": OwnDomains,
 	"getDomainTrackingHost": OwnDomains, "setDomainTrackingHost": OwnDomains, "verifyDomainTrackingHost": OwnDomains, "deleteDomainTrackingHost": OwnDomains,
 

@@ -187,8 +187,8 @@ func compareDMARC(e Set, found []string) Observation {
 	switch {
 	case len(records) == 0 && len(found) == 0:
 		o.Status = Missing
-		o.Advice = fmt.Sprintf("Publish a TXT record at %s with the value \"v=DMARC1; p=none;\"; this is "+
-			"recommended, not required.", name)
+		o.Advice = fmt.Sprintf("Publish a TXT record at %s with the value %q; this is "+
+			"recommended, not required.", name, e.dmarcValue())
 	case len(records) == 0:
 		o.Status = Mismatch
 		o.Advice = fmt.Sprintf("Let the TXT record at %s begin with \"v=DMARC1;\"; this is recommended, not required.",

@@ -72,6 +72,7 @@ type Hosts struct {
 	ReturnPath string // target of the rp CNAME
 	SPFInclude string // host of the SPF include
 	Inbound    string // target of the MX record; empty if the domain does not receive mail here
+	Reports    string // address for DMARC reports; empty if they are not received here
 }
 
 // Set contains everything that determines which records a domain must publish.
@@ -82,13 +83,22 @@ type Set struct {
 	returnPathHost string
 	spfInclude     string
 	inboundHost    string // empty if the domain does not receive mail here
+	reportAddress  string // empty if DMARC reports are not received here
 }
 
 // NewSet returns the set of a domain that was loaded with its keys.
 func NewSet(d *ent.Domain, hosts Hosts) Set {
 	return Set{name: d.Name, ownershipToken: d.OwnershipToken, keys: InOrder(d.Edges.Keys),
 		returnPathHost: dnsx.CanonicalName(hosts.ReturnPath), spfInclude: dnsx.CanonicalName(hosts.SPFInclude),
-		inboundHost: dnsx.CanonicalName(hosts.Inbound)}
+		inboundHost: dnsx.CanonicalName(hosts.Inbound), reportAddress: hosts.Reports}
+}
+
+// dmarcValue returns the proposed DMARC record.
+func (e Set) dmarcValue() string {
+	if e.reportAddress == "" {
+		return "v=DMARC1; p=none;"
+	}
+	return "v=DMARC1; p=none; rua=mailto:" + e.reportAddress
 }
 
 // SPFInclude returns the host that the SPF record of the domain must include.
@@ -108,7 +118,7 @@ func (e Set) records() []RecordCheck {
 	records = append(records, []RecordCheck{
 		{Purpose: ReturnPath, Type: "CNAME", Name: returnPathLabel + e.name, Value: e.returnPathHost, TTL: recordTTL, Required: true},
 		{Purpose: SPF, Type: "TXT", Name: e.name, Value: "v=spf1 include:" + e.spfInclude + " ~all", TTL: recordTTL, Required: true},
-		{Purpose: DMARC, Type: "TXT", Name: dmarcLabel + e.name, Value: "v=DMARC1; p=none;", TTL: recordTTL},
+		{Purpose: DMARC, Type: "TXT", Name: dmarcLabel + e.name, Value: e.dmarcValue(), TTL: recordTTL},
 	}...)
 	if e.inboundHost != "" {
 		preference := inboundPreference

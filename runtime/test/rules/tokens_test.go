@@ -45,6 +45,7 @@ var tokenSources = map[string][]string{
 	"return path":                          {"Return path"},
 	"domain-claim":                         {"Domain claim"},
 	"page cursors":                         {"Page cursor"},
+	"report addresses":                     {"Report address"},
 	"automation webhook steps":             {"Secret of webhook steps"},
 	"automation causes":                    {"Cause of an event"},
 	"suppression addresses":                {"- a hash of addresses"},

@@ -11,10 +11,13 @@ export function Dmarc({ domain }: { domain: Domain }) {
   const published = record.found.find((f) => /^v=DMARC1/i.test(f)) ?? (record.status === 'verified' ? record.value : '')
   const now = policy(published)
   const reports = /rua\s*=/i.test(published)
+  // The proposed record has a report address if the installation receives reports.
+  const proposed = /(?:^|;)\s*rua\s*=\s*([^;\s]+)/i.exec(record.value)?.[1]
+  const rua = proposed ?? `mailto:dmarc@${domain.name}`
   const steps = [
-    { p: 'none', title: 'Monitor', words: 'Mail is delivered as usual, and reports show who sends as your domain. Stay here for two to four weeks.', value: `v=DMARC1; p=none; rua=mailto:dmarc@${domain.name}` },
-    { p: 'quarantine', title: 'Send failing mail to spam', words: 'Once the reports show that all your own mail passes SPF or DKIM.', value: `v=DMARC1; p=quarantine; rua=mailto:dmarc@${domain.name}` },
-    { p: 'reject', title: 'Reject failing mail', words: 'Use this after a few weeks without problems. The domain can then no longer be spoofed.', value: `v=DMARC1; p=reject; rua=mailto:dmarc@${domain.name}` },
+    { p: 'none', title: 'Monitor', words: 'Mail is delivered as usual, and reports show who sends as your domain. Stay here for two to four weeks.', value: `v=DMARC1; p=none; rua=${rua}` },
+    { p: 'quarantine', title: 'Send failing mail to spam', words: 'Once the reports show that all your own mail passes SPF or DKIM.', value: `v=DMARC1; p=quarantine; rua=${rua}` },
+    { p: 'reject', title: 'Reject failing mail', words: 'Use this after a few weeks without problems. The domain can then no longer be spoofed.', value: `v=DMARC1; p=reject; rua=${rua}` },
   ]
   return (
     <Card title="DMARC advice">
@@ -35,7 +38,7 @@ export function Dmarc({ domain }: { domain: Domain }) {
             </li>
           ))}
         </ol>
-        <p className="text-xs text-ink-3">Publish it as a TXT record at <code>{record.name}</code>. Use an existing mailbox instead of dmarc@{domain.name}.</p>
+        <p className="text-xs text-ink-3">Publish it as a TXT record at <code>{record.name}</code>. {proposed ? 'Postrider receives the reports and shows them on the Deliverability tab.' : `Use an existing mailbox instead of dmarc@${domain.name}.`}</p>
       </div>
     </Card>
   )

@@ -21,6 +21,7 @@ import { SkeletonText } from '@/parts/Skeleton'
 import { Tabs } from '@/parts/Tabs'
 import { Time } from '@/parts/Time'
 import { Checks } from './Checks'
+import { Deliverability } from './Deliverability'
 import { Dmarc } from './Dmarc'
 import { Keys } from './Keys'
 import { domainLooks } from './look'
@@ -102,13 +103,14 @@ function View({ domain, read }: { domain: Domain; read: () => Promise<unknown> }
         </div>
         <Tabs
           label={domain.name} value={tab} onChange={(key) => change({ tab: key === 'records' ? undefined : key })}
-          tabs={[{ key: 'records', name: 'DNS records', count: domain.records.length }, { key: 'settings', name: 'Settings' }, { key: 'keys', name: 'DKIM keys', count: domain.dkimKeys.length }, { key: 'checks', name: 'Checks' }]}
+          tabs={[{ key: 'records', name: 'DNS records', count: domain.records.length }, { key: 'settings', name: 'Settings' }, { key: 'keys', name: 'DKIM keys', count: domain.dkimKeys.length }, { key: 'checks', name: 'Checks' }, ...(has('deliverability') ? [{ key: 'deliverability', name: 'Deliverability' }] : [])]}
         >
           <div className="grid min-w-0 content-start gap-4 p-4 md:gap-6 md:p-6">
             {tab === 'records' && <><Records domain={domain} publish={may ? () => setDialog('publish') : undefined} /><Dmarc domain={domain} /></>}
             {tab === 'settings' && <><Settings domain={domain} read={read} />{has('tracking') && <Tracking domain={domain} />}</>}
             {tab === 'keys' && <Keys domain={domain} read={read} />}
             {tab === 'checks' && <Checks id={domain.id} />}
+            {tab === 'deliverability' && has('deliverability') && <Deliverability id={domain.id} />}
           </div>
         </Tabs>
       </div>

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/postrider/postrider/cmd/postrider/client"
+)
+
+type domainsDeliverabilityCommand struct {
+	remote
+	domainName
+
+	JSON bool `help:"Print JSON as the API returns it." name:"json"`
+}
+
+func (c *domainsDeliverabilityCommand) Run(s *session) error {
+	server, err := c.server()
+	if err != nil {
+		return err
+	}
+	path, err := c.path(s, server)
+	if err != nil {
+		return err
+	}
+	var answer struct{ Deliverability json.RawMessage }
+	if err := server.Do(s.ctx, client.Request{Method: http.MethodGet, Path: path + "/deliverability"}, &answer); err != nil {
+		return err
+	}
+	if c.JSON {
+		return output{JSON: true}.printItem(s, answer.Deliverability)
+	}
+	return s.printDeliverability(answer.Deliverability)
+}
+
+// printDeliverability prints the grade, the advice, and tables of requirements, sources, receivers and placement.
+func (s *session) printDeliverability(answer json.RawMessage) error {
+	var d struct {
+		Domain, Since, Until, Grade      string
+		Advice                           struct{ Verdict, Reason, Record string }
+		Requirements, Sources, Receivers []map[string]any
+	}
+	if err := json.Unmarshal(answer, &d); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.out, "%s, %s to %s: %s\n\n", d.Domain, d.Since, d.Until, d.Grade)
+	if err := s.printRows(d.Requirements, "code", "state", "since", "found", "fix"); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.out, "\nDMARC policy: %s. %s\n", formatCell(d.Advice.Verdict), formatCell(d.Advice.Reason))
+	if d.Advice.Record != "" {
+		fmt.Fprintf(s.out, "Publish at _dmarc.%s: %s\n", d.Domain, formatCell(d.Advice.Record))
+	}
+	for _, table := range []struct {
+		rows    []map[string]any
+		columns []string
+	}{
+		{d.Sources, []string{"address", "name", "ours", "messages", "dmarc", "at_risk"}},
+		{d.Receivers, []string{"receiver", "messages", "dmarc", "dkim", "spf"}},
+	} {
+		if len(table.rows) == 0 {
+			continue
+		}
+		fmt.Fprintln(s.out)
+		if err := s.printRows(table.rows, table.columns...); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,20 @@
+// Package deliverability shows a sender what receivers think of a domain's mail.
+//
+// Receivers send aggregate reports (DMARC, RFC 7489) to an address that belongs to one domain
+// (runtime/mail/reportaddress). The service stores their counts by day, receiver, source and result. It derives from
+// them, from DNS and from the statistics which mail passes, which servers send in the domain's name, whether a stricter
+// policy is safe, and which requirements of mailbox providers the domain meets.
+//
+// Guarantees:
+//   - A report counts once, whatever the number of times it arrives: one (receiver, organization, report id) of a
+//     domain has one effect. 250 follows the commit.
+//   - A report counts only if its message passes DMARC. The receiver is the domain that the message authenticates;
+//     the organization in the report is a text that its author chose.
+//   - A report about a domain other than that of its address is refused.
+//   - A refused message changes nothing but a counter of its reason.
+//   - No report changes a domain, a key, a setting or a suppression. Advice is computed when it is read, and only the
+//     account publishes DNS records.
+//   - Rows are bounded by domain, in number and age.
+//
+// Reverse names are looked up in the background and cached. Facts published and consumed: none.
+package deliverability

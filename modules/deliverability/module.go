@@ -1,0 +1,36 @@
+package deliverability
+
+import (
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/statistics"
+	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/mail/reportaddress"
+	"github.com/postrider/postrider/runtime/ops/config"
+	"github.com/postrider/postrider/runtime/ops/module"
+)
+
+// Module provides *Service, which receives mail to report addresses.
+var Module = fx.Module("deliverability",
+	fx.Provide(ConfigOf, New, newSigner),
+	module.ProvideRecipients(func(s *Service) module.Recipients {
+		return module.Recipients{Handler: s.ListenerHandler(), Elsewhere: Elsewhere}
+	}),
+	module.ProvideSweep(func(s *Service) module.Sweep { return module.Sweep{What: "DMARC reports", Run: s.sweep} }),
+	fx.Provide(
+		fx.Private,
+		func(s *domains.Service) Domains { return s },
+		module.Nearby[Statistics, statistics.Service],
+		func(r *dnsx.Resolver) Resolver { return r },
+	),
+	fx.Invoke(func(lc fx.Lifecycle, s *Service) {
+		lc.Append(fx.Hook{OnStart: s.Start, OnStop: s.Stop})
+	}),
+)
+
+func newSigner(cfg setting.Values, box *secret.Box) (*reportaddress.Signer, error) {
+	return reportaddress.New(config.ReturnPathHost.Get(cfg), box.DeriveEach("report addresses")...)
+}

@@ -1,0 +1,159 @@
+package deliverability
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/runtime/base/clock"
+	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/base/loglimit"
+	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/mail/authn"
+	"github.com/postrider/postrider/runtime/mail/dmarcreport"
+	"github.com/postrider/postrider/runtime/mail/message"
+)
+
+// The reasons for a refusal, in addition to those of package dmarcreport.
+const (
+	reasonUnauthenticated dmarcreport.Reason = "unauthenticated" // the message does not pass DMARC
+	reasonNoReport        dmarcreport.Reason = "no_report"       // no attachment looks like a report
+	reasonOtherDomain     dmarcreport.Reason = "other_domain"    // about a domain other than that of the address
+	reasonPeriod          dmarcreport.Reason = "period"          // in the future, or too old
+	reasonLimit           dmarcreport.Reason = "limit"           // the domain has too many reports or rows
+)
+
+// subject is the domain that a report address belongs to.
+type subject struct{ domainID, name string }
+
+// arrival is a message to a report address.
+type arrival struct {
+	to          subject
+	remote      netip.Addr
+	hello, from string
+	raw         *intake.Content
+	truncated   bool
+}
+
+// authenticateWithin limits the authentication of one message.
+const authenticateWithin = 20 * time.Second
+
+// receive authenticates, parses and stores a report. Its errors are SMTP replies or temporary errors.
+func (s *Service) receive(ctx context.Context, a arrival) error {
+	stored, err := s.examine(ctx, a)
+	var refused *dmarcreport.RefusalError
+	switch {
+	case errors.As(err, &refused):
+		if err := s.countRefusal(ctx, a.to.domainID, refused.Reason); err != nil {
+			return err
+		}
+		s.results.WithLabelValues(string(refused.Reason)).Inc()
+		s.log.InfoContext(loglimit.Collapse(ctx, "DMARC report refused"), "DMARC report refused",
+			telemetry.KeyDomainID, a.to.domainID, telemetry.KeyRemote, a.remote.String(), "reason", refused.Reason)
+		return replyRefused
+	case err != nil:
+		return err
+	}
+	result := "stored"
+	if !stored {
+		result = "duplicate"
+	}
+	s.results.WithLabelValues(result).Inc()
+	return nil
+}
+
+// examine returns a *dmarcreport.RefusalError for a message that does not count, and reports whether it was new.
+func (s *Service) examine(ctx context.Context, a arrival) (stored bool, err error) {
+	if a.truncated {
+		return false, &dmarcreport.RefusalError{Reason: dmarcreport.TooLarge}
+	}
+	if err := s.authors.authenticate(ctx, a); err != nil {
+		return false, err
+	}
+	release, err := s.budget.AcquireWork(ctx, intake.Tenant{Remote: a.remote}, dmarcreport.MemoryToParse, receivePatience)
+	if errors.Is(err, intake.ErrFull) {
+		return false, replyNoRoom
+	}
+	if err != nil {
+		return false, err
+	}
+	defer release()
+	receiver, report, err := readReport(a)
+	if err != nil {
+		return false, err
+	}
+	if reason := judge(report, a.to.name, clock.Now()); reason != "" {
+		return false, &dmarcreport.RefusalError{Reason: reason}
+	}
+	return s.store(ctx, a.to.domainID, receiver, report)
+}
+
+// authenticator authenticates the authors of messages.
+type authenticator struct {
+	verifier Verifier
+	hostname string // name of this installation
+}
+
+// authenticate requires that the message passes DMARC, so that the domain of its author is genuine.
+func (x authenticator) authenticate(ctx context.Context, a arrival) error {
+	within, cancel := context.WithTimeout(ctx, authenticateWithin)
+	defer cancel()
+	result := x.verifier.Verify(within, authn.Client{IP: a.remote, Hello: a.hello, MailFrom: a.from,
+		Hostname: x.hostname}, a.raw, a.raw.Size())
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err() // the client disconnected and will retry
+	case result.DMARC == "temperror":
+		return replyNoDNS
+	case result.DMARC != "pass":
+		return &dmarcreport.RefusalError{Reason: reasonUnauthenticated}
+	}
+	return nil
+}
+
+// readReport returns the domain of the author and the first report in the attachments, or in the body.
+func readReport(a arrival) (receiver string, report dmarcreport.Report, err error) {
+	whole, err := message.ReadFull(a.raw.Reader(), message.Bounds{Text: smallMessage, Contents: maxMessage})
+	if err != nil {
+		return "", report, fmt.Errorf("read a report: %w", err)
+	}
+	if len(whole.Authors) != 1 {
+		return "", report, &dmarcreport.RefusalError{Reason: reasonUnauthenticated}
+	}
+	author := whole.Authors[0].Address
+	receiver, err = address.ParseDomain(author[strings.LastIndexByte(author, '@')+1:])
+	if err != nil {
+		return "", report, &dmarcreport.RefusalError{Reason: reasonUnauthenticated, Cause: err}
+	}
+	for i, content := range whole.Contents {
+		if whole.Files[i].Size > dmarcreport.MaxFile {
+			return "", report, &dmarcreport.RefusalError{Reason: dmarcreport.TooLarge}
+		}
+		if dmarcreport.IsReportFile(content) {
+			report, err = dmarcreport.Parse(content)
+			return receiver, report, err
+		}
+	}
+	return "", report, &dmarcreport.RefusalError{Reason: reasonNoReport}
+}
+
+const (
+	maxAge  = 60 * 24 * time.Hour // of the period's start
+	maxSkew = 36 * time.Hour      // of the period's end, for receivers with another idea of a day
+)
+
+// judge returns the reason to refuse a valid report, or an empty one.
+func judge(r dmarcreport.Report, name string, now time.Time) dmarcreport.Reason {
+	about, err := address.ParseDomain(r.Domain)
+	switch {
+	case err != nil || about != name:
+		return reasonOtherDomain
+	case r.End.After(now.Add(maxSkew)), r.Begin.Before(now.Add(-maxAge)):
+		return reasonPeriod
+	}
+	return ""
+}

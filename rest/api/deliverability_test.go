@@ -1,0 +1,52 @@
+package api_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/postrider/postrider/modules/deliverability"
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/fault"
+)
+
+// fakeDeliverability has the summary of one domain.
+type fakeDeliverability struct{}
+
+func (fakeDeliverability) Summarize(_ context.Context, account, domain string) (deliverability.Summary, error) {
+	if account != accountID || domain != domainID {
+		return deliverability.Summary{}, fault.NoSuch("domain", domain)
+	}
+	share := deliverability.Share{Messages: 12, DMARC: 9, DKIM: 8, SPF: 7, Quarantined: 2, Rejected: 1}
+	return deliverability.Summary{DomainID: domainID, Domain: "example.com", Since: "2026-01-01", Until: "2026-01-30",
+		Grade:  deliverability.Grade{Grade: "poor", Reasons: []string{"alignment"}},
+		Totals: share, Receivers: []deliverability.ReceiverShare{{Receiver: "receiver.example", Share: share}},
+		Sources: []deliverability.Source{{Address: "192.0.2.25", Share: share, AtRisk: 3}},
+		Advice: deliverability.Advice{Verdict: deliverability.VerdictFix, Policy: "none", Days: 20, Messages: 12, AtRisk: 3,
+			Reason: "Authenticate the sources that fail first."},
+		Requirements: []deliverability.Requirement{{Code: "alignment", Providers: []string{"Gmail"}, Since: "2024-02-01",
+			State: deliverability.StateBroken, Found: "75.00 % passes.", Fix: "Sign the mail."}},
+		Placement: []deliverability.Placement{{RecipientDomain: "gmail.com"}},
+		Reporting: deliverability.Reporting{Address: "dmarc+t@rp.mail.example.org", Reports: 4,
+			Authorization: deliverability.Authorization{Name: "n", Value: "v=DMARC1;", Status: "missing"},
+			Refusals:      []deliverability.Refusal{{Reason: "malformed", Messages: 1}}},
+	}, nil
+}
+
+func TestDeliverability(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		path, key string
+		status    int
+	}{
+		"deliverability":         {domainID, "read", 200},
+		"deliverability_unknown": {"dom_01kf0m4w7he6x8q2v5b3n9c1tb", "read", 404},
+		"deliverability_scope":   {domainID, "sending", 403},
+	} {
+		path := "/api/domains/" + c.path + "/deliverability"
+		got := newBundleFor(t, path).do(t, request{method: "GET", path: path, key: c.key})
+		if got.status != c.status {
+			t.Errorf("%s: status %d, want %d: %s", name, got.status, c.status, got.body)
+		}
+		expect.Golden(t, "answers/"+name+".json", got.body)
+	}
+}

@@ -1,0 +1,202 @@
+package domains
+
+import (
+	"context"
+
+	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/modules/deliverability"
+	"github.com/postrider/postrider/modules/statistics"
+	"github.com/postrider/postrider/rest/api"
+	"github.com/postrider/postrider/rest/api/wire"
+)
+
+// DeliverabilityService is the part of deliverability that the operation uses.
+type DeliverabilityService interface {
+	Summarize(ctx context.Context, accountID, domainID string) (deliverability.Summary, error)
+}
+
+var _ DeliverabilityService = (*deliverability.Service)(nil)
+
+type deliverabilityAnswer struct {
+	Deliverability deliverabilityRecord `json:"deliverability" doc:"What receivers think of the domain's mail."`
+}
+
+type deliverabilityRecord struct {
+	DomainID     string                  `json:"domain_id" doc:"The ID of the domain." example:"dom_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Domain       string                  `json:"domain" doc:"The name of the domain." example:"example.com"`
+	Since        string                  `json:"since" doc:"First UTC day of the period." example:"2026-01-01"`
+	Until        string                  `json:"until" doc:"Last UTC day of the period." example:"2026-01-30"`
+	Grade        string                  `json:"grade" enum:"good,fair,poor,unknown" doc:"The worst state among the requirements: poor if one is broken, fair if one is close, unknown without enough reports."`
+	Reasons      []string                `json:"reasons" nullable:"false" doc:"Codes of the requirements that are broken or close."`
+	Requirements []requirementRecord     `json:"requirements" nullable:"false" doc:"Published requirements of mailbox providers."`
+	Totals       ResultShare             `json:"totals" doc:"All messages in DMARC reports."`
+	Receivers    []receiverShare         `json:"receivers" nullable:"false" doc:"Messages by receiver, the largest 100."`
+	Sources      []sourceShare           `json:"sources" nullable:"false" doc:"Messages by sending server, the largest 100."`
+	Advice       policyAdvice            `json:"advice" doc:"Whether a stricter DMARC policy is safe."`
+	Placement    []placementRecord       `json:"placement" nullable:"false" doc:"Outcomes of mail to the largest domains of recipients in the last 7 days, compared with the 7 days before."`
+	Reporting    deliverabilityReporting `json:"reporting" doc:"Where receivers send DMARC reports, and which arrived."`
+}
+
+type requirementRecord struct {
+	Code      string   `json:"code" enum:"spf,dkim,dmarc,alignment,complaints,bounces" doc:"Stable code of the requirement."`
+	Providers []string `json:"providers" nullable:"false" doc:"Mailbox providers that publish it."`
+	Since     string   `json:"since" doc:"Day from which the rule applies." example:"2024-02-01"`
+	State     string   `json:"state" enum:"met,close,broken,unknown" doc:"unknown: there is too little mail, or too few reports."`
+	Found     string   `json:"found" doc:"What was found, in one sentence."`
+	Fix       *string  `json:"fix" doc:"What to do, in one sentence; null if nothing is needed."`
+}
+
+// ResultShare counts messages by their results. It is exported, because the OpenAPI document omits the fields of other
+// embedded structs.
+type ResultShare struct {
+	Messages    int64 `json:"messages" doc:"Number of messages."`
+	DMARC       int64 `json:"dmarc" doc:"Messages that pass DMARC."`
+	DKIM        int64 `json:"dkim" doc:"Messages with an aligned DKIM signature that passes."`
+	SPF         int64 `json:"spf" doc:"Messages with an aligned SPF result that passes."`
+	Quarantined int64 `json:"quarantined" doc:"Messages that the receiver quarantined because of the policy."`
+	Rejected    int64 `json:"rejected" doc:"Messages that the receiver rejected because of the policy."`
+}
+
+type receiverShare struct {
+	Receiver string `json:"receiver" doc:"Domain that sent the reports. The report messages pass DMARC for it." example:"google.com"`
+	ResultShare
+}
+
+type sourceShare struct {
+	Address string  `json:"address" doc:"IP address of the server." example:"192.0.2.25"`
+	Name    *string `json:"name" doc:"Verified reverse name of the address; null if it has none, or until it is looked up."`
+	Service *string `json:"service" doc:"Known service that the reverse name belongs to; null if unknown."`
+	Ours    bool    `json:"ours" doc:"Whether the SPF record of this installation contains the address."`
+	AtRisk  int64   `json:"at_risk" doc:"Messages that fail DMARC although they look wanted: they come from this installation, or pass SPF or DKIM for another domain."`
+	ResultShare
+}
+
+type policyAdvice struct {
+	Verdict  string  `json:"verdict" enum:"wait,fix,quarantine,reject,keep" doc:"wait: not enough evidence. fix: authenticate sources first. quarantine and reject: this policy is safe. keep: the policy is the strictest that the evidence supports."`
+	Policy   *string `json:"policy" enum:"none,quarantine,reject" doc:"The published policy; null if there is no DMARC record."`
+	Days     int     `json:"days" doc:"Days with reports."`
+	Messages int64   `json:"messages" doc:"Messages in the reports."`
+	AtRisk   int64   `json:"at_risk" doc:"Messages that fail DMARC although they look wanted."`
+	Unknown  int64   `json:"unknown" doc:"Messages that fail DMARC and authenticate nothing. They are probably forged."`
+	Reason   string  `json:"reason" doc:"Reason for the verdict, in one or two sentences."`
+	Record   *string `json:"record" doc:"DMARC record to publish; null if the published one should stay."`
+}
+
+type placementRecord struct {
+	RecipientDomain string          `json:"recipient_domain" doc:"Domain of the recipients." example:"gmail.com"`
+	LastWeek        placementCounts `json:"last_7_days" doc:"The last 7 days, including today."`
+	WeekBefore      placementCounts `json:"previous_7_days" doc:"The 7 days before."`
+}
+
+type placementCounts struct {
+	Recipients int64 `json:"recipients" doc:"Recipients of accepted emails."`
+	Delivered  int64 `json:"delivered" doc:"Recipients whose server accepted the email."`
+	Delayed    int64 `json:"delayed" doc:"Recipients whose server deferred the email at least once."`
+	Bounced    int64 `json:"bounced" doc:"Recipients that were refused."`
+	Complained int64 `json:"complained" doc:"Recipients that complained."`
+}
+
+type deliverabilityReporting struct {
+	Address       string              `json:"address" doc:"Address for the rua tag of the DMARC record."`
+	Authorization authorizationRecord `json:"authorization" doc:"The record with which this installation accepts reports about the domain (RFC 7489 section 7.1). The operator publishes it, usually as one wildcard record."`
+	Reports       int64               `json:"reports" doc:"Reports that were accepted in the period."`
+	LastReportAt  wire.OptionalTime   `json:"last_report_at" doc:"When the last report arrived. null if none did."`
+	Refused       []refusedReports    `json:"refused" nullable:"false" doc:"Refused messages by reason. They change nothing."`
+}
+
+type authorizationRecord struct {
+	Name   string `json:"name" doc:"Name of the TXT record."`
+	Value  string `json:"value" doc:"Value of the record."`
+	Status string `json:"status" enum:"verified,missing,unknown" doc:"unknown: DNS did not answer."`
+}
+
+type refusedReports struct {
+	Reason   string `json:"reason" doc:"Stable code of the reason, such as unauthenticated, malformed or too_large."`
+	Messages int64  `json:"messages" doc:"Number of messages."`
+}
+
+// DeliverabilityRoutes returns the route of a domain's deliverability.
+func DeliverabilityRoutes(service DeliverabilityService) api.Routes {
+	return api.NewRoutes("deliverability", func(a *api.API) {
+		g := a.Tag(Tag, "")
+		g.Bind(Noun, domainIDs{})
+		api.Get(g, api.Operation{
+			Path: "/domains/{id}/deliverability", ID: "getDomainDeliverability", Needs: rights.Read,
+			Summary: "Retrieve a domain's deliverability",
+			Description: "Returns what receivers think of the domain's mail in the last 30 days: the sums of their DMARC " +
+				"reports by receiver and by sending server, whether a stricter policy is safe, the published requirements " +
+				"of mailbox providers, and the outcomes by provider. Organization names and server names come from third " +
+				"parties.",
+			Example: map[string]any{"deliverability": deliverabilityExample()}, Of: Noun,
+		}, service.Summarize, newDeliverabilityAnswer)
+	})
+}
+
+func newDeliverabilityAnswer(s deliverability.Summary) deliverabilityAnswer {
+	out := deliverabilityRecord{DomainID: s.DomainID, Domain: s.Domain, Since: s.Since, Until: s.Until,
+		Grade: s.Grade.Grade, Reasons: wire.List(s.Grade.Reasons), Totals: ResultShare(s.Totals),
+		Requirements: []requirementRecord{}, Receivers: []receiverShare{}, Sources: []sourceShare{},
+		Placement: []placementRecord{}, Reporting: toReporting(s.Reporting),
+		Advice: policyAdvice{Verdict: string(s.Advice.Verdict), Policy: wire.OrNull(s.Advice.Policy), Days: s.Advice.Days,
+			Messages: s.Advice.Messages, AtRisk: s.Advice.AtRisk, Unknown: s.Advice.Unknown, Reason: s.Advice.Reason,
+			Record: wire.OrNull(s.Advice.Record)}}
+	for _, r := range s.Requirements {
+		out.Requirements = append(out.Requirements, requirementRecord{Code: r.Code, Providers: wire.List(r.Providers),
+			Since: r.Since, State: string(r.State), Found: r.Found, Fix: wire.OrNull(r.Fix)})
+	}
+	for _, r := range s.Receivers {
+		out.Receivers = append(out.Receivers, receiverShare{r.Receiver, ResultShare(r.Share)})
+	}
+	for _, r := range s.Sources {
+		out.Sources = append(out.Sources, sourceShare{r.Address, wire.OrNull(r.Name), wire.OrNull(r.Service), r.Ours,
+			r.AtRisk, ResultShare(r.Share)})
+	}
+	for _, p := range s.Placement {
+		out.Placement = append(out.Placement, placementRecord{p.RecipientDomain, toPlacementCounts(p.This),
+			toPlacementCounts(p.Last)})
+	}
+	return deliverabilityAnswer{out}
+}
+
+func toReporting(r deliverability.Reporting) deliverabilityReporting {
+	out := deliverabilityReporting{Address: r.Address, Authorization: authorizationRecord(r.Authorization),
+		Reports: r.Reports, LastReportAt: wire.OptionalTime{At: r.LastReportAt}, Refused: []refusedReports{}}
+	for _, refused := range r.Refusals {
+		out.Refused = append(out.Refused, refusedReports(refused))
+	}
+	return out
+}
+
+func toPlacementCounts(f statistics.Figures) placementCounts {
+	return placementCounts{Recipients: f.Recipients, Delivered: f.Delivered, Delayed: f.Delayed, Bounced: f.Bounced,
+		Complained: f.Complained}
+}
+
+func deliverabilityExample() map[string]any {
+	share := func(more map[string]any, messages, dmarc int) map[string]any {
+		more["messages"], more["dmarc"], more["dkim"], more["spf"] = messages, dmarc, dmarc, dmarc
+		more["quarantined"], more["rejected"] = 0, 0
+		return more
+	}
+	week := map[string]any{"recipients": 410, "delivered": 405, "delayed": 3, "bounced": 2, "complained": 0}
+	const address = "dmarc+01kf0m4w7he6x8q2v5b3n9c1taq3k7m2x5w4r6t2yz@rp.mail.example.org"
+	return map[string]any{
+		"domain_id": "dom_01kf0m4w7he6x8q2v5b3n9c1ta", "domain": "example.com", "since": "2026-01-01", "until": "2026-01-30",
+		"grade": "good", "reasons": []any{},
+		"requirements": []any{map[string]any{"code": "alignment", "providers": []any{"Gmail", "Yahoo", "Microsoft"},
+			"since": "2024-02-01", "state": "met", "fix": nil,
+			"found": "99.61 % of reported mail passes DMARC, not counting probable forgeries."}},
+		"totals":    share(map[string]any{}, 1540, 1529),
+		"receivers": []any{share(map[string]any{"receiver": "google.com"}, 1540, 1529)},
+		"sources": []any{share(map[string]any{"address": "192.0.2.25", "name": "out.mail.example.org", "service": nil,
+			"ours": true, "at_risk": 0}, 1529, 1529)},
+		"advice": map[string]any{"verdict": "quarantine", "policy": "none", "days": 28, "messages": 1540, "at_risk": 6, "unknown": 5,
+			"reason": "Of 1540 messages in 28 days, it would affect 6 messages that may be wanted and 5 messages that are probably forged.",
+			"record": "v=DMARC1; p=quarantine; rua=mailto:" + address},
+		"placement": []any{map[string]any{"recipient_domain": "gmail.com", "last_7_days": week, "previous_7_days": week}},
+		"reporting": map[string]any{"address": address, "reports": 28, "last_report_at": "2026-01-30T06:10:00.000Z",
+			"authorization": map[string]any{"name": "example.com._report._dmarc.rp.mail.example.org", "value": "v=DMARC1;",
+				"status": "verified"},
+			"refused": []any{map[string]any{"reason": "unauthenticated", "messages": 2}}},
+	}
+}

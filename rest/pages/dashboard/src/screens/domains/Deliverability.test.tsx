@@ -1,0 +1,59 @@
+// @vitest-environment happy-dom
+import { act } from 'react'
+import { createRoot } from 'react-dom/client'
+import { expect, test } from 'vitest'
+import { DeliverabilityView, type Report } from './Deliverability'
+
+;(globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true
+
+async function show(report: Report) {
+  const root = document.body.appendChild(document.createElement('div'))
+  await act(async () => createRoot(root).render(<DeliverabilityView report={report} />))
+  const rows = (label: string) => [...root.querySelectorAll(`table[aria-label="${label}"] tbody tr`)].map((tr) => [...tr.querySelectorAll('td')].map((td) => td.textContent))
+  return { root, rows }
+}
+
+const share = (messages: number, dmarc: number) => ({ messages, dmarc, dkim: dmarc, spf: 0, quarantined: 2, rejected: 0 })
+const counts = { recipients: 200, delivered: 190, delayed: 10, bounced: 4, complained: 1 }
+
+const empty: Report = {
+  domain_id: 'dom_1', domain: 'example.com', since: '2026-11-01', until: '2026-11-30', grade: 'unknown', reasons: [], requirements: [],
+  totals: share(0, 0), receivers: [], sources: [], placement: [],
+  advice: { verdict: 'wait', policy: null, days: 0, messages: 0, at_risk: 0, unknown: 0, reason: 'The domain has no DMARC record.', record: 'v=DMARC1; p=none; rua=mailto:dmarc+x@rp.example.org' },
+  reporting: { address: 'dmarc+x@rp.example.org', reports: 0, last_report_at: null, refused: [], authorization: { name: 'example.com._report._dmarc.rp.example.org', value: 'v=DMARC1;', status: 'missing' } },
+}
+
+const full: Report = {
+  ...empty, grade: 'poor', reasons: ['alignment'],
+  requirements: [{ code: 'alignment', providers: ['Gmail', 'Yahoo'], since: '2024-02-01', state: 'broken', found: '80 % passes.', fix: 'Sign the mail with DKIM.' }],
+  receivers: [{ receiver: '<img src=x onerror=alert(1)>.example', ...share(1200, 1188) }],
+  sources: [
+    { address: '192.0.2.25', name: 'out.example.org', service: 'Unused', ours: true, at_risk: 0, ...share(1000, 1000) },
+    { address: '198.51.100.7', name: 'o1.\u202esendgrid.net', service: 'SendGrid', ours: false, at_risk: 12, ...share(200, 0) },
+  ],
+  placement: [{ recipient_domain: 'gmail.com', last_7_days: counts, previous_7_days: { ...counts, recipients: 0, delivered: 0, delayed: 0, bounced: 0, complained: 0 } }],
+  advice: { ...empty.advice, verdict: 'keep', policy: 'none', record: null },
+  reporting: { ...empty.reporting, reports: 30, refused: [{ reason: 'unauthenticated', messages: 2 }], authorization: { ...empty.reporting.authorization, status: 'verified' } },
+}
+
+test('a domain without reports shows the record and the authorization to publish', async () => {
+  const { root } = await show(empty)
+  expect(root.textContent).toContain('No DMARC reports yet.')
+  expect(root.textContent).toContain('Publish this record: v=DMARC1; p=none; rua=mailto:dmarc+x@rp.example.org'.replace(': ', ':\u00a0'))
+  expect(root.textContent).toContain('example.com._report._dmarc.rp.example.org TXT "v=DMARC1;"')
+  expect(root.querySelector('table')).toBeNull()
+})
+
+test('figures are those of the report, and names of strangers stay text', async () => {
+  const { root, rows } = await show(full)
+  expect(rows('Messages by server')).toEqual([
+    ['192.0.2.25Postriderout.example.org', '1,000', '100 %', '0'],
+    ['198.51.100.7SendGrido1.⟨U+202E⟩sendgrid.net', '200', '0 %', '12'],
+  ])
+  expect(rows('Messages by receiver')).toEqual([['<img src=x onerror=alert(1)>.example', '1,200', '99 %', '99 %', '0 %', '2', '0']])
+  expect(rows('Delivery by recipient domain')).toEqual([['gmail.com', '200 (0)', '95 % (none)', '5.0 % (none)', '2.0 % (none)', '0.50 % (none)']])
+  expect(root.querySelector('img')).toBeNull()
+  expect(root.textContent).toContain('Fix: Sign the mail with DKIM.')
+  expect(root.textContent).toContain('unauthenticated (2)')
+  expect(root.textContent).not.toContain('Publish this record')
+})

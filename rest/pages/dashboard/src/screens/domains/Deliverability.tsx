@@ -1,0 +1,161 @@
+import { useQuery } from '@tanstack/react-query'
+import { Check, CircleAlert, CircleHelp, TriangleAlert } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { rest, unwrap } from '@/api/rest'
+import type { components } from '@/api/rest.gen'
+import { Badge } from '@/parts/Badge'
+import { CopyButton } from '@/parts/CopyButton'
+import { ErrorAlert } from '@/parts/ErrorAlert'
+import { ForeignText } from '@/parts/ForeignText'
+import { Card, Detail, DetailList } from '@/parts/Page'
+import { SkeletonText } from '@/parts/Skeleton'
+import { Time } from '@/parts/Time'
+import { Grid } from '@/screens/operator/Grid'
+import { count, percent } from '@/screens/statistics/figures'
+import type { Look } from './look'
+
+export type Report = components['schemas']['DeliverabilityRecord']
+type State = Report['requirements'][number]['state']
+
+const states: Record<State, Omit<Look, 'means'>> = {
+  met: { word: 'Met', tone: 'ok', icon: Check },
+  close: { word: 'Close to the limit', tone: 'warn', icon: TriangleAlert },
+  broken: { word: 'Not met', tone: 'bad', icon: CircleAlert },
+  unknown: { word: 'Not enough data', tone: 'quiet', icon: CircleHelp },
+}
+
+const grades: Record<Report['grade'], Look> = {
+  good: { word: 'Good', tone: 'ok', icon: Check, means: 'All requirements with enough data are met.' },
+  fair: { word: 'Fair', tone: 'warn', icon: TriangleAlert, means: 'A requirement is close to its limit.' },
+  poor: { word: 'Poor', tone: 'bad', icon: CircleAlert, means: 'A requirement isn’t met, so mailbox providers may refuse or filter your mail.' },
+  unknown: { word: 'Not enough data', tone: 'quiet', icon: CircleHelp, means: 'There are too few DMARC reports to grade the domain.' },
+}
+
+const requirementNames: Record<string, string> = {
+  spf: 'SPF record', dkim: 'DKIM record', dmarc: 'DMARC record', alignment: 'Mail passes DMARC', complaints: 'Complaint rate', bounces: 'Bounce rate',
+}
+
+const verdicts: Record<Report['advice']['verdict'], string> = {
+  wait: 'Not enough evidence yet', fix: 'Authenticate your sources first', quarantine: 'p=quarantine is safe', reject: 'p=reject is safe', keep: 'Keep the current policy',
+}
+
+const share = (part: number, whole: number) => (whole === 0 ? '' : percent(part / whole))
+
+// Deliverability shows what receivers think of a domain's mail.
+export function Deliverability({ id }: { id: string }) {
+  const read = useQuery({ queryKey: ['deliverability', id], queryFn: () => unwrap(rest.GET('/domains/{id}/deliverability', { params: { path: { id } } })) })
+  if (read.error) return <ErrorAlert error={read.error} retry={() => void read.refetch()} />
+  if (read.isPending) return <SkeletonText lines={8} />
+  return <DeliverabilityView report={read.data.deliverability} />
+}
+
+export function DeliverabilityView({ report: r }: { report: Report }) {
+  return (
+    <>
+      <Requirements report={r} />
+      <Policy report={r} />
+      <Sources report={r} />
+      {r.receivers.length > 0 && (
+        <Card title="Receivers" padded={false} footer="Each report was sent by the domain shown. Its figures are the receiver’s own.">
+          <Grid label="Messages by receiver" heads={['Receiver', 'Messages', 'Pass DMARC', 'DKIM', 'SPF', 'Quarantined', 'Rejected']} right={[1, 2, 3, 4, 5, 6]}>
+            {r.receivers.map((v) => [<ForeignText key="name" text={v.receiver} />, count(v.messages), share(v.dmarc, v.messages), share(v.dkim, v.messages), share(v.spf, v.messages), count(v.quarantined), count(v.rejected)])}
+          </Grid>
+        </Card>
+      )}
+      {r.placement.length > 0 && (
+        <Card title="Delivery by recipient domain" padded={false} footer="Last 7 days; the week before in parentheses.">
+          <Grid label="Delivery by recipient domain" heads={['Recipient domain', 'Recipients', 'Delivered', 'Deferred', 'Bounced', 'Complaints']} right={[1, 2, 3, 4, 5]}>
+            {r.placement.map((p) => {
+              const [now, old] = [p.last_7_days, p.previous_7_days]
+              const compare = (of: (c: typeof now) => number) => <>{share(of(now), now.recipients)} <span className="text-ink-3">({share(of(old), old.recipients) || 'none'})</span></>
+              return [<ForeignText key="name" text={p.recipient_domain} />, <>{count(now.recipients)} <span className="text-ink-3">({count(old.recipients)})</span></>, compare((c) => c.delivered), compare((c) => c.delayed), compare((c) => c.bounced), compare((c) => c.complained)]
+            })}
+          </Grid>
+        </Card>
+      )}
+      <Reporting report={r} />
+    </>
+  )
+}
+
+function Requirements({ report: r }: { report: Report }) {
+  const grade = grades[r.grade]
+  return (
+    <Card title="Requirements of mailbox providers" actions={<Badge tone={grade.tone} icon={grade.icon}>{grade.word}</Badge>} padded={false}>
+      <p className="px-4 pt-3 text-ink-2">{grade.means} From {r.since} to {r.until}.</p>
+      <ul className="grid divide-y divide-line-soft">
+        {r.requirements.map((q) => {
+          const look = states[q.state]
+          return (
+            <li key={q.code} className="grid min-w-0 gap-1 px-4 py-3">
+              <p className="flex flex-wrap items-center gap-2"><b className="font-medium">{requirementNames[q.code] ?? q.code}</b><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge><span className="text-xs text-ink-3">{q.providers.join(', ')} since {q.since}</span></p>
+              <p className="text-ink-2 wrap-anywhere">{q.found}</p>
+              {q.fix && <p className="wrap-anywhere"><b className="font-medium">Fix:</b> {q.fix}</p>}
+            </li>
+          )
+        })}
+      </ul>
+    </Card>
+  )
+}
+
+function Policy({ report: { advice } }: { report: Report }) {
+  return (
+    <Card title="DMARC policy">
+      <div className="grid gap-2">
+        <p><b className="font-medium">{verdicts[advice.verdict]}</b><span className="text-ink-3">{advice.policy ? `. Published: p=${advice.policy}.` : '. No DMARC record found.'}</span></p>
+        <p className="max-w-[720px] text-ink-2">{advice.reason}</p>
+        {advice.record && <Copyable name="Publish this record" text={advice.record} />}
+      </div>
+    </Card>
+  )
+}
+
+function Sources({ report: r }: { report: Report }) {
+  return (
+    <Card title={`Servers that send as ${r.domain}`} padded={false} footer="At risk: mail that looks wanted but fails DMARC. A stricter policy could lose it.">
+      {r.sources.length === 0
+        ? <p className="p-4 text-ink-3">No DMARC reports yet. The first ones arrive within two days after you publish the record with the report address below.</p>
+        : (
+          <Grid label="Messages by server" heads={['Server', 'Messages', 'Pass DMARC', 'At risk']} right={[1, 2, 3]}>
+            {r.sources.map((s) => [
+              <Server key="server" address={s.address} name={s.name} service={s.service} ours={s.ours} />, count(s.messages), share(s.dmarc, s.messages), s.at_risk === 0 ? '0' : <span key="risk" className="text-warn">{count(s.at_risk)}</span>,
+            ])}
+          </Grid>
+        )}
+    </Card>
+  )
+}
+
+function Server({ address, name, service, ours }: { address: string; name: string | null; service: string | null; ours: boolean }) {
+  return (
+    <div className="grid min-w-0">
+      <span className="flex flex-wrap items-center gap-2"><code className="wrap-anywhere">{address}</code>{ours ? <Badge tone="ok">Postrider</Badge> : service && <Badge>{service}</Badge>}</span>
+      {name && <span className="text-xs text-ink-3 wrap-anywhere"><ForeignText text={name} /></span>}
+    </div>
+  )
+}
+
+const authorizations: Record<Report['reporting']['authorization']['status'], ReactNode> = {
+  verified: 'Published: receivers may send reports to this address.',
+  missing: 'Not found. Without this record, receivers send no reports. Ask your administrator to publish it:',
+  unknown: 'DNS didn’t answer. Try again later.',
+}
+
+function Reporting({ report: { reporting } }: { report: Report }) {
+  const { authorization } = reporting
+  return (
+    <Card title="DMARC reports">
+      <DetailList>
+        <Detail name="Report address"><Copyable text={reporting.address} /></Detail>
+        <Detail name="Authorization">{authorizations[authorization.status]}{authorization.status === 'missing' && <Copyable text={`${authorization.name} TXT "${authorization.value}"`} />}</Detail>
+        <Detail name="Received">{reporting.reports === 0 ? 'No reports' : <>{count(reporting.reports)}{reporting.last_report_at && <>, the last one <Time at={reporting.last_report_at} /></>}</>}</Detail>
+        <Detail name="Refused">{reporting.refused.length > 0 && reporting.refused.map((f) => `${f.reason} (${count(f.messages)})`).join(', ')}</Detail>
+      </DetailList>
+    </Card>
+  )
+}
+
+function Copyable({ name, text }: { name?: string; text: string }) {
+  return <span className="flex min-w-0 items-start gap-0.5">{name && <span className="flex-none text-ink-3">{name}:&nbsp;</span>}<code className="min-w-0 text-xs wrap-anywhere">{text}</code><CopyButton text={text} label={`Copy ${name?.toLowerCase() ?? text}`} /></span>
+}

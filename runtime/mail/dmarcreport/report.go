@@ -1,0 +1,102 @@
+package dmarcreport
+
+import (
+	"cmp"
+	"errors"
+	"net/netip"
+	"slices"
+	"time"
+)
+
+// Reason is why a report was refused.
+type Reason string
+
+// The reasons of this package.
+const (
+	TooLarge     Reason = "too_large"     // the file or its contents exceed the limits
+	TooMany      Reason = "too_many_rows" // more records or rows than the limits allow
+	BadArchive   Reason = "bad_archive"   // not exactly one file, damaged, or nested
+	Doctype      Reason = "doctype"       // contains a document type declaration
+	Malformed    Reason = "malformed"     // not well-formed, or not a report
+	Incomplete   Reason = "incomplete"    // a required element is missing
+	InvalidValue Reason = "invalid_value" // an element has an invalid value
+)
+
+// RefusalError is the error of a report that was refused.
+type RefusalError struct {
+	Reason Reason
+	Cause  error
+}
+
+func (r *RefusalError) Error() string {
+	if r.Cause == nil {
+		return "DMARC report refused: " + string(r.Reason)
+	}
+	return "DMARC report refused: " + string(r.Reason) + ": " + r.Cause.Error()
+}
+
+func (r *RefusalError) Unwrap() error { return r.Cause }
+
+func refuse(reason Reason, cause error) error { return &RefusalError{Reason: reason, Cause: cause} }
+
+// ReasonOf returns the reason of a refusal, and Malformed for any other error.
+func ReasonOf(err error) Reason {
+	var r *RefusalError
+	if errors.As(err, &r) {
+		return r.Reason
+	}
+	return Malformed
+}
+
+// Report is one aggregate report.
+type Report struct {
+	Organization string
+	ID           string
+	Domain       string // of the published policy, in lower case
+	Policy       string // p= that the receiver found: none, quarantine, reject
+	Begin, End   time.Time
+	Rows         []Row // distinct, sorted by source, then by their other fields
+}
+
+// Messages returns the number of messages in the report.
+func (r Report) Messages() int64 {
+	var sum int64
+	for _, row := range r.Rows {
+		sum += row.Messages
+	}
+	return sum
+}
+
+// Row counts the messages that share a source and results.
+type Row struct {
+	Key
+
+	Messages int64
+}
+
+// Key is what the messages of a row have in common.
+type Key struct {
+	Source      netip.Addr
+	Disposition string // none, quarantine, reject
+	DKIM, SPF   bool   // passed and aligned with the domain in From
+	// Signed and Permitted report whether any DKIM signature or SPF check passed, aligned or not.
+	Signed, Permitted bool
+}
+
+// PassesDMARC reports whether the messages pass DMARC (RFC 7489 section 4.2).
+func (k Key) PassesDMARC() bool { return k.DKIM || k.SPF }
+
+func sortRows(rows []Row) {
+	rank := func(flags ...bool) (sum int) {
+		for _, flag := range flags {
+			if sum *= 2; flag {
+				sum++
+			}
+		}
+		return sum
+	}
+	slices.SortFunc(rows, func(a, b Row) int {
+		return cmp.Or(a.Source.Compare(b.Source), cmp.Compare(a.Disposition, b.Disposition),
+			cmp.Compare(rank(a.DKIM, a.SPF, a.Signed, a.Permitted), rank(b.DKIM, b.SPF, b.Signed, b.Permitted)))
+	})
+}
