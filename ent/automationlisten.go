@@ -29,7 +29,9 @@ type AutomationListen struct {
 	// the event can end waits of runs
 	Waits bool `json:"waits,omitempty"`
 	// the event cancels runs
-	Cancels      bool `json:"cancels,omitempty"`
+	Cancels bool `json:"cancels,omitempty"`
+	// the event is the goal of runs
+	Converts     bool `json:"converts,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -38,7 +40,7 @@ func (*AutomationListen) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case automationlisten.FieldStarts, automationlisten.FieldWaits, automationlisten.FieldCancels:
+		case automationlisten.FieldStarts, automationlisten.FieldWaits, automationlisten.FieldCancels, automationlisten.FieldConverts:
 			values[i] = new(sql.NullBool)
 		case automationlisten.FieldID, automationlisten.FieldVersion:
 			values[i] = new(sql.NullInt64)
@@ -106,6 +108,12 @@ func (_m *AutomationListen) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field cancels", values[i])
 			} else if value.Valid {
 				_m.Cancels = value.Bool
+			}
+		case automationlisten.FieldConverts:
+			if value, ok := values[i].(*sql.NullBool); !ok {
+				return fmt.Errorf("unexpected type %T for field converts", values[i])
+			} else if value.Valid {
+				_m.Converts = value.Bool
 			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])

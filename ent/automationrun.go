@@ -45,7 +45,11 @@ type AutomationRun struct {
 	// StartedAt holds the value of the "started_at" field.
 	StartedAt time.Time `json:"started_at,omitempty"`
 	// EndedAt holds the value of the "ended_at" field.
-	EndedAt      *time.Time `json:"ended_at,omitempty"`
+	EndedAt *time.Time `json:"ended_at,omitempty"`
+	// before this time, the event of the goal converts the run; null: its version has no goal
+	GoalUntil *time.Time `json:"goal_until,omitempty"`
+	// ConvertedAt holds the value of the "converted_at" field.
+	ConvertedAt  *time.Time `json:"converted_at,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -60,7 +64,7 @@ func (*AutomationRun) scanValues(columns []string) ([]any, error) {
 			values[i] = new(sql.NullInt64)
 		case automationrun.FieldID, automationrun.FieldAccountID, automationrun.FieldAutomationID, automationrun.FieldEventID, automationrun.FieldUserID, automationrun.FieldEmailKey, automationrun.FieldStatus, automationrun.FieldError:
 			values[i] = new(sql.NullString)
-		case automationrun.FieldStartedAt, automationrun.FieldEndedAt:
+		case automationrun.FieldStartedAt, automationrun.FieldEndedAt, automationrun.FieldGoalUntil, automationrun.FieldConvertedAt:
 			values[i] = new(sql.NullTime)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -173,6 +177,20 @@ func (_m *AutomationRun) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.EndedAt = new(time.Time)
 				*_m.EndedAt = value.Time
+			}
+		case automationrun.FieldGoalUntil:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field goal_until", values[i])
+			} else if value.Valid {
+				_m.GoalUntil = new(time.Time)
+				*_m.GoalUntil = value.Time
+			}
+		case automationrun.FieldConvertedAt:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field converted_at", values[i])
+			} else if value.Valid {
+				_m.ConvertedAt = new(time.Time)
+				*_m.ConvertedAt = value.Time
 			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])

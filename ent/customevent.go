@@ -39,6 +39,8 @@ type CustomEvent struct {
 	Matches []shape.EventMatch `json:"matches,omitempty"`
 	// built-in event that has not been applied yet
 	Pending bool `json:"pending,omitempty"`
+	// goal of an automation that has not converted runs yet
+	GoalPending bool `json:"goal_pending,omitempty"`
 	// tests one automation; other automations ignore it
 	Trial bool `json:"trial,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
@@ -53,7 +55,7 @@ func (*CustomEvent) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case customevent.FieldData, customevent.FieldMatches:
 			values[i] = new([]byte)
-		case customevent.FieldPending, customevent.FieldTrial:
+		case customevent.FieldPending, customevent.FieldGoalPending, customevent.FieldTrial:
 			values[i] = new(sql.NullBool)
 		case customevent.FieldDepth:
 			values[i] = new(sql.NullInt64)
@@ -148,6 +150,12 @@ func (_m *CustomEvent) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field pending", values[i])
 			} else if value.Valid {
 				_m.Pending = value.Bool
+			}
+		case customevent.FieldGoalPending:
+			if value, ok := values[i].(*sql.NullBool); !ok {
+				return fmt.Errorf("unexpected type %T for field goal_pending", values[i])
+			} else if value.Valid {
+				_m.GoalPending = value.Bool
 			}
 		case customevent.FieldTrial:
 			if value, ok := values[i].(*sql.NullBool); !ok {

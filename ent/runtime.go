@@ -358,6 +358,10 @@ func init() {
 	automationlistenDescVersion := automationlistenFields[4].Descriptor()
 	// automationlisten.VersionValidator is a validator for the "version" field. It is called by the builders before save.
 	automationlisten.VersionValidator = automationlistenDescVersion.Validators[0].(func(int) error)
+	// automationlistenDescConverts is the schema descriptor for converts field.
+	automationlistenDescConverts := automationlistenFields[8].Descriptor()
+	// automationlisten.DefaultConverts holds the default value on creation for the converts field.
+	automationlisten.DefaultConverts = automationlistenDescConverts.Default.(bool)
 	automationrunFields := schema.AutomationRun{}.Fields()
 	_ = automationrunFields
 	// automationrunDescAccountID is the schema descriptor for account_id field.
@@ -658,12 +662,16 @@ func init() {
 	customeventDescPending := customeventFields[10].Descriptor()
 	// customevent.DefaultPending holds the default value on creation for the pending field.
 	customevent.DefaultPending = customeventDescPending.Default.(bool)
+	// customeventDescGoalPending is the schema descriptor for goal_pending field.
+	customeventDescGoalPending := customeventFields[11].Descriptor()
+	// customevent.DefaultGoalPending holds the default value on creation for the goal_pending field.
+	customevent.DefaultGoalPending = customeventDescGoalPending.Default.(bool)
 	// customeventDescTrial is the schema descriptor for trial field.
-	customeventDescTrial := customeventFields[11].Descriptor()
+	customeventDescTrial := customeventFields[12].Descriptor()
 	// customevent.DefaultTrial holds the default value on creation for the trial field.
 	customevent.DefaultTrial = customeventDescTrial.Default.(bool)
 	// customeventDescCreatedAt is the schema descriptor for created_at field.
-	customeventDescCreatedAt := customeventFields[12].Descriptor()
+	customeventDescCreatedAt := customeventFields[13].Descriptor()
 	// customevent.DefaultCreatedAt holds the default value on creation for the created_at field.
 	customevent.DefaultCreatedAt = customeventDescCreatedAt.Default.(func() time.Time)
 	// customeventDescID is the schema descriptor for id field.

@@ -128,6 +128,7 @@ type draftOf struct {
 	Trigger  json.RawMessage   `json:"trigger"`
 	Steps    []definition.Step `json:"steps"`
 	Timezone string            `json:"timezone"`
+	Goal     *definition.Goal  `json:"goal"`
 }
 
 func toSteps(a *model.Automation) ([]*model.AutomationStep, error) {

@@ -18,6 +18,7 @@ import (
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/automations"
+	"github.com/postrider/postrider/modules/automations/definition"
 	"github.com/postrider/postrider/modules/automations/figures"
 	"github.com/postrider/postrider/runtime/storage/page"
 )
@@ -36,6 +37,12 @@ func (r *automationResolver) Timezone(ctx context.Context, obj *model.Automation
 	var draft draftOf
 	err := json.Unmarshal(obj.Draft, &draft)
 	return nilIfEmpty(draft.Timezone), err
+}
+
+func (r *automationResolver) Goal(ctx context.Context, obj *model.Automation) (*definition.Goal, error) {
+	var draft draftOf
+	err := json.Unmarshal(obj.Draft, &draft)
+	return draft.Goal, err
 }
 
 func (r *automationResolver) HasUnpublishedChanges(ctx context.Context, obj *model.Automation) (bool, error) {
@@ -121,6 +128,10 @@ func (r *automationRunStepResolver) Output(ctx context.Context, obj *ent.Automat
 
 func (r *automationRunStepResolver) Error(ctx context.Context, obj *ent.AutomationStep) (*string, error) {
 	return nilIfEmpty(obj.Error), nil
+}
+
+func (r *automationStatsResolver) ConversionRate(ctx context.Context, obj *figures.Runs) (*model.Rate, error) {
+	return &model.Rate{Numerator: obj.Converted, Denominator: obj.WithGoal}, nil
 }
 
 func (r *automationStepResolver) Stats(ctx context.Context, obj *model.AutomationStep, version *int) (*model.AutomationStepStats, error) {
@@ -279,6 +290,10 @@ func (r *Resolver) AutomationRunStep() generated.AutomationRunStepResolver {
 	return &automationRunStepResolver{r}
 }
 
+func (r *Resolver) AutomationStats() generated.AutomationStatsResolver {
+	return &automationStatsResolver{r}
+}
+
 func (r *Resolver) AutomationStep() generated.AutomationStepResolver {
 	return &automationStepResolver{r}
 }
@@ -305,6 +320,7 @@ type (
 	automationResolver          struct{ *Resolver }
 	automationRunResolver       struct{ *Resolver }
 	automationRunStepResolver   struct{ *Resolver }
+	automationStatsResolver     struct{ *Resolver }
 	automationStepResolver      struct{ *Resolver }
 	automationStepStatsResolver struct{ *Resolver }
 	automationVersionResolver   struct{ *Resolver }

@@ -20,6 +20,17 @@ func (fakeStatistics) Query(context.Context, string, statistics.Question) (stati
 	return statistics.QueryResult{}, nil
 }
 
+func (fakeStatistics) QueryRuns(_ context.Context, accountID string,
+	q statistics.RunQuestion) (out statistics.RunAnswer, err error) {
+	if accountID != ada || q.AutomationID != "aut_001" || !q.ByStart || q.Interval != statistics.Hour ||
+		q.Timezone != "Europe/Vienna" {
+		return out, err
+	}
+	out.Totals = statistics.RunFigures{Started: 9, WithGoal: 8, Completed: 4, Failed: 2, Cancelled: 1, Converted: 3}
+	out.Buckets = []statistics.RunBucket{{Start: day, Figures: out.Totals}}
+	return out, err
+}
+
 func (fakeStatistics) AskReceived(_ context.Context, accountID string,
 	q statistics.ReceivedQuestion) (out statistics.ReceivedAnswer, err error) {
 	if accountID != ada || q.GroupBy == "" || q.Top != 20 || q.Interval != statistics.Day || q.Timezone != "UTC" {
@@ -44,6 +55,17 @@ func TestReceivedMailIsCounted(t *testing.T) {
 		"groups": []any{map[string]any{"key": "spam_status", "label": "a label", "totals": map[string]any{"spam": 1.0},
 			"buckets": []any{map[string]any{"start": at}}}},
 		"other": map[string]any{"label": "other", "totals": map[string]any{"ham": 2.0}}, "asOf": at}, a.Data["receivedStatistics"])
+}
+
+func TestRunsAreCounted(t *testing.T) {
+	t.Parallel()
+	a := newServer(t, setup{}).ask(t, `{ automationStatistics(range: {gte: "2026-01-01T00:00:00Z", lt: "2026-02-01T00:00:00Z"}, interval: HOUR, timezone: "Europe/Vienna",
+		automationId: "aut_001", placedBy: START) { totals { started withGoal completed failed cancelled converted conversionRate { numerator denominator } } buckets { start figures { converted } } } }`, nil)
+	same(t, "runs", map[string]any{"totals": map[string]any{"started": 9.0, "withGoal": 8.0, "completed": 4.0,
+		"failed": 2.0, "cancelled": 1.0, "converted": 3.0,
+		"conversionRate": map[string]any{"numerator": 3.0, "denominator": 8.0}},
+		"buckets": []any{map[string]any{"start": "2026-01-15T09:30:00.007Z", "figures": map[string]any{"converted": 3.0}}}},
+		a.Data["automationStatistics"])
 }
 
 func (fakeStatistics) Reasons(context.Context, string, statistics.Range, statistics.Filter,

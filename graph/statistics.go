@@ -17,6 +17,7 @@ import (
 type Statistics interface {
 	Query(ctx context.Context, accountID string, q statistics.Question) (statistics.QueryResult, error)
 	AskReceived(ctx context.Context, accountID string, q statistics.ReceivedQuestion) (statistics.ReceivedAnswer, error)
+	QueryRuns(ctx context.Context, accountID string, q statistics.RunQuestion) (statistics.RunAnswer, error)
 	Reasons(ctx context.Context, accountID string, r statistics.Range, f statistics.Filter,
 		first int) ([]statistics.Reason, error)
 }
@@ -41,6 +42,10 @@ func statisticsCosts(c *generated.ComplexityRoot) {
 	c.Query.WebhookStatistics = func(child int, r model.TimeRange, interval model.StatisticsInterval, _ string,
 		_ *string) int {
 		return healthCost + series(child, r, interval)
+	}
+	c.Query.AutomationStatistics = func(child int, r model.TimeRange, interval model.StatisticsInterval, _ string,
+		_ *string, _ model.AutomationMoment) int {
+		return series(child, r, interval)
 	}
 	c.Query.ReceivedStatistics = func(child int, r model.TimeRange, interval model.StatisticsInterval, _ string,
 		_ *model.ReceivedDimension, _ int) int {
@@ -120,6 +125,21 @@ func toFigures(f statistics.Figures) *model.EmailFigures {
 		out.Latency = &model.Latency{P50: half.Seconds(), P95: most.Seconds()}
 	}
 	return out
+}
+
+func toRunStatistics(a statistics.RunAnswer) *model.AutomationStatistics {
+	out := &model.AutomationStatistics{AsOf: a.AsOf, Totals: toRunFigures(a.Totals),
+		Buckets: make([]*model.AutomationBucket, len(a.Buckets))}
+	for i, b := range a.Buckets {
+		out.Buckets[i] = &model.AutomationBucket{Start: b.Start, Figures: toRunFigures(b.Figures)}
+	}
+	return out
+}
+
+func toRunFigures(f statistics.RunFigures) *model.AutomationFigures {
+	return &model.AutomationFigures{Started: int(f.Started), WithGoal: int(f.WithGoal), Completed: int(f.Completed),
+		Failed: int(f.Failed), Cancelled: int(f.Cancelled), Converted: int(f.Converted),
+		ConversionRate: &model.Rate{Numerator: int(f.Converted), Denominator: int(f.WithGoal)}}
 }
 
 // dimension returns an empty string if there is no dimension.

@@ -28,6 +28,19 @@ func (r *queryResolver) EmailStatistics(ctx context.Context, rangeArg model.Time
 	return toStatistics(found), nil
 }
 
+func (r *queryResolver) AutomationStatistics(ctx context.Context, rangeArg model.TimeRange, interval model.StatisticsInterval, timezone string, automationID *string, placedBy model.AutomationMoment) (*model.AutomationStatistics, error) {
+	caller, err := inquiry.Authorize(ctx, rights.Read)
+	if err != nil {
+		return nil, err
+	}
+	found, err := r.parts.Statistics.QueryRuns(ctx, caller.AccountID, statistics.RunQuestion{Range: statisticsRange(rangeArg), Interval: statistics.Interval(strings.ToLower(string(interval))),
+		Timezone: timezone, AutomationID: stringOrEmpty(automationID), ByStart: placedBy == model.AutomationMomentStart})
+	if err != nil {
+		return nil, err
+	}
+	return toRunStatistics(found), nil
+}
+
 func (r *queryResolver) TopBounceReasons(ctx context.Context, rangeArg model.TimeRange, filter *model.StatisticsFilter, first int) ([]*model.BounceReason, error) {
 	caller, err := inquiry.Authorize(ctx, rights.Read)
 	if err != nil {

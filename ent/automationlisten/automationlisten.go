@@ -25,6 +25,8 @@ const (
 	FieldWaits = "waits"
 	// FieldCancels holds the string denoting the cancels field in the database.
 	FieldCancels = "cancels"
+	// FieldConverts holds the string denoting the converts field in the database.
+	FieldConverts = "converts"
 	// Table holds the table name of the automationlisten in the database.
 	Table = "automation_listens"
 )
@@ -39,6 +41,7 @@ var Columns = []string{
 	FieldStarts,
 	FieldWaits,
 	FieldCancels,
+	FieldConverts,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -60,6 +63,8 @@ var (
 	AutomationIDValidator func(string) error
 	// VersionValidator is a validator for the "version" field. It is called by the builders before save.
 	VersionValidator func(int) error
+	// DefaultConverts holds the default value on creation for the "converts" field.
+	DefaultConverts bool
 )
 
 // OrderOption defines the ordering options for the AutomationListen queries.

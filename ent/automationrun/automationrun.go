@@ -41,6 +41,10 @@ const (
 	FieldStartedAt = "started_at"
 	// FieldEndedAt holds the string denoting the ended_at field in the database.
 	FieldEndedAt = "ended_at"
+	// FieldGoalUntil holds the string denoting the goal_until field in the database.
+	FieldGoalUntil = "goal_until"
+	// FieldConvertedAt holds the string denoting the converted_at field in the database.
+	FieldConvertedAt = "converted_at"
 	// Table holds the table name of the automationrun in the database.
 	Table = "automation_runs"
 )
@@ -62,6 +66,8 @@ var Columns = []string{
 	FieldDepth,
 	FieldStartedAt,
 	FieldEndedAt,
+	FieldGoalUntil,
+	FieldConvertedAt,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).

@@ -33,6 +33,8 @@ const (
 	FieldMatches = "matches"
 	// FieldPending holds the string denoting the pending field in the database.
 	FieldPending = "pending"
+	// FieldGoalPending holds the string denoting the goal_pending field in the database.
+	FieldGoalPending = "goal_pending"
 	// FieldTrial holds the string denoting the trial field in the database.
 	FieldTrial = "trial"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
@@ -54,6 +56,7 @@ var Columns = []string{
 	FieldDepth,
 	FieldMatches,
 	FieldPending,
+	FieldGoalPending,
 	FieldTrial,
 	FieldCreatedAt,
 }
@@ -79,6 +82,8 @@ var (
 	DefaultDepth int
 	// DefaultPending holds the default value on creation for the "pending" field.
 	DefaultPending bool
+	// DefaultGoalPending holds the default value on creation for the "goal_pending" field.
+	DefaultGoalPending bool
 	// DefaultTrial holds the default value on creation for the "trial" field.
 	DefaultTrial bool
 	// DefaultCreatedAt holds the default value on creation for the "created_at" field.

@@ -334,6 +334,7 @@ var (
 		{Name: "starts", Type: field.TypeBool},
 		{Name: "waits", Type: field.TypeBool},
 		{Name: "cancels", Type: field.TypeBool},
+		{Name: "converts", Type: field.TypeBool, Default: false},
 	}
 	// AutomationListensTable holds the schema information for the "automation_listens" table.
 	AutomationListensTable = &schema.Table{
@@ -378,6 +379,8 @@ var (
 		{Name: "depth", Type: field.TypeInt, Default: 0},
 		{Name: "started_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
 		{Name: "ended_at", Type: field.TypeTime, Nullable: true},
+		{Name: "goal_until", Type: field.TypeTime, Nullable: true},
+		{Name: "converted_at", Type: field.TypeTime, Nullable: true},
 	}
 	// AutomationRunsTable holds the schema information for the "automation_runs" table.
 	AutomationRunsTable = &schema.Table{
@@ -425,6 +428,22 @@ var (
 				Columns: []*schema.Column{AutomationRunsColumns[2], AutomationRunsColumns[9], AutomationRunsColumns[0]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "status = 'failed' OR status = 'cancelled'",
+				},
+			},
+			{
+				Name:    "automationrun_goal",
+				Unique:  false,
+				Columns: []*schema.Column{AutomationRunsColumns[2], AutomationRunsColumns[7], AutomationRunsColumns[16], AutomationRunsColumns[15]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "goal_until IS NOT NULL",
+				},
+			},
+			{
+				Name:    "automationrun_goal_email",
+				Unique:  false,
+				Columns: []*schema.Column{AutomationRunsColumns[2], AutomationRunsColumns[8], AutomationRunsColumns[15]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "goal_until IS NOT NULL AND converted_at IS NULL AND email_key IS NOT NULL",
 				},
 			},
 		},
@@ -808,6 +827,7 @@ var (
 		{Name: "depth", Type: field.TypeInt, Default: 0},
 		{Name: "matches", Type: field.TypeJSON, Nullable: true},
 		{Name: "pending", Type: field.TypeBool, Default: false},
+		{Name: "goal_pending", Type: field.TypeBool, Default: false},
 		{Name: "trial", Type: field.TypeBool, Default: false},
 		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
 	}
@@ -836,9 +856,17 @@ var (
 				},
 			},
 			{
+				Name:    "customevent_goal_pending",
+				Unique:  false,
+				Columns: []*schema.Column{CustomEventsColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "goal_pending",
+				},
+			},
+			{
 				Name:    "customevent_user",
 				Unique:  false,
-				Columns: []*schema.Column{CustomEventsColumns[1], CustomEventsColumns[3], CustomEventsColumns[12]},
+				Columns: []*schema.Column{CustomEventsColumns[1], CustomEventsColumns[3], CustomEventsColumns[13]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "user_id IS NOT NULL",
 				},
@@ -846,7 +874,7 @@ var (
 			{
 				Name:    "customevent_email",
 				Unique:  false,
-				Columns: []*schema.Column{CustomEventsColumns[1], CustomEventsColumns[5], CustomEventsColumns[12]},
+				Columns: []*schema.Column{CustomEventsColumns[1], CustomEventsColumns[5], CustomEventsColumns[13]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "email_key IS NOT NULL",
 				},

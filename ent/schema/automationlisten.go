@@ -28,6 +28,7 @@ func (AutomationListen) Fields() []ent.Field {
 		field.Bool("starts").Comment("the event starts runs; only for the active version"),
 		field.Bool("waits").Comment("the event can end waits of runs"),
 		field.Bool("cancels").Comment("the event cancels runs"),
+		field.Bool("converts").Default(false).Comment("the event is the goal of runs"),
 	}
 }
 

@@ -38,6 +38,9 @@ func (AutomationRun) Fields() []ent.Field {
 		field.Int("depth").Default(0),
 		field.Time("started_at").Annotations(entsql.Default("CURRENT_TIMESTAMP")),
 		field.Time("ended_at").Optional().Nillable(),
+		field.Time("goal_until").Optional().Nillable().Immutable().
+			Comment("before this time, the event of the goal converts the run; null: its version has no goal"),
+		field.Time("converted_at").Optional().Nillable(),
 	}
 }
 
@@ -53,5 +56,9 @@ func (AutomationRun) Indexes() []ent.Index {
 		index.Fields("automation_id").StorageKey("automationrun_trial").Annotations(entsql.IndexWhere("version = 0")),
 		index.Fields("automation_id", "status", "id").StorageKey("automationrun_uncommon").
 			Annotations(entsql.IndexWhere("status = 'failed' OR status = 'cancelled'")),
+		index.Fields("automation_id", "user_id", "converted_at", "goal_until").StorageKey("automationrun_goal").
+			Annotations(entsql.IndexWhere("goal_until IS NOT NULL")),
+		index.Fields("automation_id", "email_key", "goal_until").StorageKey("automationrun_goal_email").
+			Annotations(entsql.IndexWhere("goal_until IS NOT NULL AND converted_at IS NULL AND email_key IS NOT NULL")),
 	}
 }

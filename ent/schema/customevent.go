@@ -36,6 +36,8 @@ func (CustomEvent) Fields() []ent.Field {
 		field.JSON("matches", []shape.EventMatch{}).Optional().Comment("effects on automations"),
 		field.Bool("pending").Default(false).
 			Comment("built-in event that has not been applied yet"),
+		field.Bool("goal_pending").Default(false).
+			Comment("goal of an automation that has not converted runs yet"),
 		field.Bool("trial").Default(false).Comment("tests one automation; other automations ignore it"),
 		createdAt(),
 	}
@@ -47,6 +49,7 @@ func (CustomEvent) Indexes() []ent.Index {
 		index.Fields("account_id", "id"),
 		index.Fields("account_id", "name", "id"),
 		index.Fields("id").StorageKey("customevent_pending").Annotations(entsql.IndexWhere("pending")),
+		index.Fields("id").StorageKey("customevent_goal_pending").Annotations(entsql.IndexWhere("goal_pending")),
 		index.Fields("account_id", "user_id", "created_at").StorageKey("customevent_user").
 			Annotations(entsql.IndexWhere("user_id IS NOT NULL")),
 		index.Fields("account_id", "email_key", "created_at").StorageKey("customevent_email").

@@ -16,6 +16,7 @@ import (
 	"github.com/postrider/postrider/ent/automation"
 	"github.com/postrider/postrider/ent/automationrun"
 	"github.com/postrider/postrider/graph/model"
+	"github.com/postrider/postrider/modules/automations/definition"
 	"github.com/postrider/postrider/modules/automations/figures"
 	"github.com/vektah/gqlparser/v2/ast"
 )
@@ -27,6 +28,7 @@ type AutomationResolver interface {
 
 	Trigger(ctx context.Context, obj *model.Automation) (json.RawMessage, error)
 	Timezone(ctx context.Context, obj *model.Automation) (*string, error)
+	Goal(ctx context.Context, obj *model.Automation) (*definition.Goal, error)
 
 	HasUnpublishedChanges(ctx context.Context, obj *model.Automation) (bool, error)
 
@@ -50,6 +52,9 @@ type AutomationRunStepResolver interface {
 	Output(ctx context.Context, obj *ent.AutomationStep) (json.RawMessage, error)
 
 	Error(ctx context.Context, obj *ent.AutomationStep) (*string, error)
+}
+type AutomationStatsResolver interface {
+	ConversionRate(ctx context.Context, obj *figures.Runs) (*model.Rate, error)
 }
 type AutomationStepResolver interface {
 	Stats(ctx context.Context, obj *model.AutomationStep, version *int) (*model.AutomationStepStats, error)
@@ -277,6 +282,38 @@ func (ec *executionContext) _Automation_timezone(ctx context.Context, field grap
 }
 func (ec *executionContext) fieldContext_Automation_timezone(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Automation", field, true, true, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Automation_goal(ctx context.Context, field graphql.CollectedField, obj *model.Automation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Automation_goal(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Automation().Goal(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *definition.Goal) graphql.Marshaler {
+			return ec.marshalOAutomationGoal2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋautomationsᚋdefinitionᚐGoal(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Automation_goal(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Automation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AutomationGoal(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _Automation_version(ctx context.Context, field graphql.CollectedField, obj *model.Automation) (ret graphql.Marshaler) {
@@ -846,6 +883,52 @@ func (ec *executionContext) fieldContext_AutomationEmailStats_bounced(_ context.
 	return graphql.NewScalarFieldContext("AutomationEmailStats", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _AutomationGoal_event(ctx context.Context, field graphql.CollectedField, obj *definition.Goal) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AutomationGoal_event(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Event, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AutomationGoal_event(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AutomationGoal", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AutomationGoal_withinDays(ctx context.Context, field graphql.CollectedField, obj *definition.Goal) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AutomationGoal_withinDays(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.WithinDays, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AutomationGoal_withinDays(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AutomationGoal", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
 func (ec *executionContext) _AutomationRun_id(ctx context.Context, field graphql.CollectedField, obj *model.AutomationRun) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1119,6 +1202,29 @@ func (ec *executionContext) _AutomationRun_endedAt(ctx context.Context, field gr
 	)
 }
 func (ec *executionContext) fieldContext_AutomationRun_endedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AutomationRun", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _AutomationRun_convertedAt(ctx context.Context, field graphql.CollectedField, obj *model.AutomationRun) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AutomationRun_convertedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ConvertedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AutomationRun_convertedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("AutomationRun", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
@@ -2087,6 +2193,84 @@ func (ec *executionContext) _AutomationStats_cancelled(ctx context.Context, fiel
 }
 func (ec *executionContext) fieldContext_AutomationStats_cancelled(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("AutomationStats", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _AutomationStats_withGoal(ctx context.Context, field graphql.CollectedField, obj *figures.Runs) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AutomationStats_withGoal(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.WithGoal, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AutomationStats_withGoal(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AutomationStats", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _AutomationStats_converted(ctx context.Context, field graphql.CollectedField, obj *figures.Runs) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AutomationStats_converted(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Converted, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AutomationStats_converted(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AutomationStats", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _AutomationStats_conversionRate(ctx context.Context, field graphql.CollectedField, obj *figures.Runs) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AutomationStats_conversionRate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.AutomationStats().ConversionRate(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Rate) graphql.Marshaler {
+			return ec.marshalNRate2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐRate(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AutomationStats_conversionRate(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AutomationStats",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Rate(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _AutomationStep_index(ctx context.Context, field graphql.CollectedField, obj *model.AutomationStep) (ret graphql.Marshaler) {
@@ -4380,6 +4564,44 @@ func (ec *executionContext) _Automation(ctx context.Context, sel ast.SelectionSe
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "goal":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Automation_goal(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "version":
 			out.Values[i] = ec._Automation_version(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -4770,6 +4992,49 @@ func (ec *executionContext) _AutomationEmailStats(ctx context.Context, sel ast.S
 	return out
 }
 
+var automationGoalImplementors = []string{"AutomationGoal"}
+
+func (ec *executionContext) _AutomationGoal(ctx context.Context, sel ast.SelectionSet, obj *definition.Goal) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, automationGoalImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AutomationGoal")
+		case "event":
+			out.Values[i] = ec._AutomationGoal_event(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "withinDays":
+			out.Values[i] = ec._AutomationGoal_withinDays(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var automationRunImplementors = []string{"AutomationRun", "Node"}
 
 func (ec *executionContext) _AutomationRun(ctx context.Context, sel ast.SelectionSet, obj *model.AutomationRun) graphql.Marshaler {
@@ -4905,6 +5170,11 @@ func (ec *executionContext) _AutomationRun(ctx context.Context, sel ast.Selectio
 			}
 		case "endedAt":
 			out.Values[i] = ec._AutomationRun_endedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "convertedAt":
+			out.Values[i] = ec._AutomationRun_convertedAt(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -5566,33 +5836,81 @@ func (ec *executionContext) _AutomationStats(ctx context.Context, sel ast.Select
 		case "started":
 			out.Values[i] = ec._AutomationStats_started(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "running":
 			out.Values[i] = ec._AutomationStats_running(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "waiting":
 			out.Values[i] = ec._AutomationStats_waiting(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "completed":
 			out.Values[i] = ec._AutomationStats_completed(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "failed":
 			out.Values[i] = ec._AutomationStats_failed(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "cancelled":
 			out.Values[i] = ec._AutomationStats_cancelled(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "withGoal":
+			out.Values[i] = ec._AutomationStats_withGoal(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "converted":
+			out.Values[i] = ec._AutomationStats_converted(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "conversionRate":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AutomationStats_conversionRate(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -7480,6 +7798,13 @@ func (ec *executionContext) unmarshalOAutomationFilter2ᚖgithubᚗcomᚋpostrid
 	}
 	res, err := ec.unmarshalInputAutomationFilter(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOAutomationGoal2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋautomationsᚋdefinitionᚐGoal(ctx context.Context, sel ast.SelectionSet, v *definition.Goal) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AutomationGoal(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOAutomationRun2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐAutomationRun(ctx context.Context, sel ast.SelectionSet, v *model.AutomationRun) graphql.Marshaler {

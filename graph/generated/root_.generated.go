@@ -30,6 +30,7 @@ type ResolverRoot interface {
 	Automation() AutomationResolver
 	AutomationRun() AutomationRunResolver
 	AutomationRunStep() AutomationRunStepResolver
+	AutomationStats() AutomationStatsResolver
 	AutomationStep() AutomationStepResolver
 	AutomationStepStats() AutomationStepStatsResolver
 	AutomationVersion() AutomationVersionResolver
@@ -186,6 +187,7 @@ type ComplexityRoot struct {
 		Description           func(childComplexity int) int
 		DraftHash             func(childComplexity int) int
 		Draining              func(childComplexity int) int
+		Goal                  func(childComplexity int) int
 		HasUnpublishedChanges func(childComplexity int) int
 		ID                    func(childComplexity int) int
 		Name                  func(childComplexity int) int
@@ -197,6 +199,11 @@ type ComplexityRoot struct {
 		UpdatedAt             func(childComplexity int) int
 		Version               func(childComplexity int) int
 		Versions              func(childComplexity int) int
+	}
+
+	AutomationBucket struct {
+		Figures func(childComplexity int) int
+		Start   func(childComplexity int) int
 	}
 
 	AutomationConnection struct {
@@ -219,8 +226,24 @@ type ComplexityRoot struct {
 		Sent      func(childComplexity int) int
 	}
 
+	AutomationFigures struct {
+		Cancelled      func(childComplexity int) int
+		Completed      func(childComplexity int) int
+		ConversionRate func(childComplexity int) int
+		Converted      func(childComplexity int) int
+		Failed         func(childComplexity int) int
+		Started        func(childComplexity int) int
+		WithGoal       func(childComplexity int) int
+	}
+
+	AutomationGoal struct {
+		Event      func(childComplexity int) int
+		WithinDays func(childComplexity int) int
+	}
+
 	AutomationRun struct {
 		AutomationID func(childComplexity int) int
+		ConvertedAt  func(childComplexity int) int
 		EmailKey     func(childComplexity int) int
 		Emails       func(childComplexity int) int
 		EndedAt      func(childComplexity int) int
@@ -281,13 +304,22 @@ type ComplexityRoot struct {
 		Sent      func(childComplexity int) int
 	}
 
+	AutomationStatistics struct {
+		AsOf    func(childComplexity int) int
+		Buckets func(childComplexity int) int
+		Totals  func(childComplexity int) int
+	}
+
 	AutomationStats struct {
-		Cancelled func(childComplexity int) int
-		Completed func(childComplexity int) int
-		Failed    func(childComplexity int) int
-		Running   func(childComplexity int) int
-		Started   func(childComplexity int) int
-		Waiting   func(childComplexity int) int
+		Cancelled      func(childComplexity int) int
+		Completed      func(childComplexity int) int
+		ConversionRate func(childComplexity int) int
+		Converted      func(childComplexity int) int
+		Failed         func(childComplexity int) int
+		Running        func(childComplexity int) int
+		Started        func(childComplexity int) int
+		Waiting        func(childComplexity int) int
+		WithGoal       func(childComplexity int) int
 	}
 
 	AutomationStep struct {
@@ -943,55 +975,56 @@ type ComplexityRoot struct {
 	}
 
 	Query struct {
-		APIKey             func(childComplexity int, id string) int
-		APIKeys            func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.APIKeyFilter) int
-		APIRequest         func(childComplexity int, id string) int
-		APIRequests        func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.APIRequestFilter) int
-		Account            func(childComplexity int) int
-		AddressRules       func(childComplexity int, domainID string) int
-		AuditLog           func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.AuditLogFilter) int
-		Automation         func(childComplexity int, id string) int
-		AutomationRun      func(childComplexity int, id string) int
-		AutomationRuns     func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.AutomationRunFilter) int
-		Automations        func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.AutomationFilter) int
-		Billing            func(childComplexity int) int
-		CategoryOptOut     func(childComplexity int, id string) int
-		CategoryOptOuts    func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.CategoryOptOutFilter) int
-		CustomEvent        func(childComplexity int, id string) int
-		CustomEvents       func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.CustomEventFilter) int
-		Domain             func(childComplexity int, id string) int
-		Domains            func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.DomainFilter) int
-		Email              func(childComplexity int, id string) int
-		EmailStatistics    func(childComplexity int, rangeArg model.TimeRange, interval model.StatisticsInterval, timezone string, groupBy *model.StatisticsDimension, top int, filter *model.StatisticsFilter, placedBy model.StatisticsMoment) int
-		Emails             func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.EmailFilter) int
-		Events             func(childComplexity int, first *int, after *string, types []string) int
-		Health             func(childComplexity int) int
-		Invitations        func(childComplexity int, first *int, after *string, last *int, before *string) int
-		Members            func(childComplexity int, first *int, after *string, last *int, before *string) int
-		Node               func(childComplexity int, id string) int
-		Nodes              func(childComplexity int, ids []string) int
-		Operator           func(childComplexity int) int
-		Plans              func(childComplexity int) int
-		Queue              func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.QueueFilter) int
-		QueueByDestination func(childComplexity int, filter *model.QueueFilter) int
-		ReceivedEmail      func(childComplexity int, id string) int
-		ReceivedEmails     func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.ReceivedEmailFilter) int
-		ReceivedStatistics func(childComplexity int, rangeArg model.TimeRange, interval model.StatisticsInterval, timezone string, groupBy *model.ReceivedDimension, top int) int
-		SMTPCredential     func(childComplexity int, id string) int
-		SMTPCredentials    func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.SMTPCredentialFilter) int
-		Search             func(childComplexity int, query string, types []model.SearchType, first *int) int
-		Suppression        func(childComplexity int, id string) int
-		Suppressions       func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.SuppressionFilter) int
-		Template           func(childComplexity int, id string) int
-		Templates          func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.TemplateFilter) int
-		TopBounceReasons   func(childComplexity int, rangeArg model.TimeRange, filter *model.StatisticsFilter, first int) int
-		Usage              func(childComplexity int, since *time.Time, until *time.Time, by model.UsagePeriodLength) int
-		Viewer             func(childComplexity int) int
-		Webhook            func(childComplexity int, id string) int
-		WebhookDeliveries  func(childComplexity int, webhookID string, first *int, after *string, last *int, before *string, filter *model.WebhookDeliveryFilter) int
-		WebhookDelivery    func(childComplexity int, id string) int
-		WebhookStatistics  func(childComplexity int, rangeArg model.TimeRange, interval model.StatisticsInterval, timezone string, webhookID *string) int
-		Webhooks           func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.WebhookFilter) int
+		APIKey               func(childComplexity int, id string) int
+		APIKeys              func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.APIKeyFilter) int
+		APIRequest           func(childComplexity int, id string) int
+		APIRequests          func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.APIRequestFilter) int
+		Account              func(childComplexity int) int
+		AddressRules         func(childComplexity int, domainID string) int
+		AuditLog             func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.AuditLogFilter) int
+		Automation           func(childComplexity int, id string) int
+		AutomationRun        func(childComplexity int, id string) int
+		AutomationRuns       func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.AutomationRunFilter) int
+		AutomationStatistics func(childComplexity int, rangeArg model.TimeRange, interval model.StatisticsInterval, timezone string, automationID *string, placedBy model.AutomationMoment) int
+		Automations          func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.AutomationFilter) int
+		Billing              func(childComplexity int) int
+		CategoryOptOut       func(childComplexity int, id string) int
+		CategoryOptOuts      func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.CategoryOptOutFilter) int
+		CustomEvent          func(childComplexity int, id string) int
+		CustomEvents         func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.CustomEventFilter) int
+		Domain               func(childComplexity int, id string) int
+		Domains              func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.DomainFilter) int
+		Email                func(childComplexity int, id string) int
+		EmailStatistics      func(childComplexity int, rangeArg model.TimeRange, interval model.StatisticsInterval, timezone string, groupBy *model.StatisticsDimension, top int, filter *model.StatisticsFilter, placedBy model.StatisticsMoment) int
+		Emails               func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.EmailFilter) int
+		Events               func(childComplexity int, first *int, after *string, types []string) int
+		Health               func(childComplexity int) int
+		Invitations          func(childComplexity int, first *int, after *string, last *int, before *string) int
+		Members              func(childComplexity int, first *int, after *string, last *int, before *string) int
+		Node                 func(childComplexity int, id string) int
+		Nodes                func(childComplexity int, ids []string) int
+		Operator             func(childComplexity int) int
+		Plans                func(childComplexity int) int
+		Queue                func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.QueueFilter) int
+		QueueByDestination   func(childComplexity int, filter *model.QueueFilter) int
+		ReceivedEmail        func(childComplexity int, id string) int
+		ReceivedEmails       func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.ReceivedEmailFilter) int
+		ReceivedStatistics   func(childComplexity int, rangeArg model.TimeRange, interval model.StatisticsInterval, timezone string, groupBy *model.ReceivedDimension, top int) int
+		SMTPCredential       func(childComplexity int, id string) int
+		SMTPCredentials      func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.SMTPCredentialFilter) int
+		Search               func(childComplexity int, query string, types []model.SearchType, first *int) int
+		Suppression          func(childComplexity int, id string) int
+		Suppressions         func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.SuppressionFilter) int
+		Template             func(childComplexity int, id string) int
+		Templates            func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.TemplateFilter) int
+		TopBounceReasons     func(childComplexity int, rangeArg model.TimeRange, filter *model.StatisticsFilter, first int) int
+		Usage                func(childComplexity int, since *time.Time, until *time.Time, by model.UsagePeriodLength) int
+		Viewer               func(childComplexity int) int
+		Webhook              func(childComplexity int, id string) int
+		WebhookDeliveries    func(childComplexity int, webhookID string, first *int, after *string, last *int, before *string, filter *model.WebhookDeliveryFilter) int
+		WebhookDelivery      func(childComplexity int, id string) int
+		WebhookStatistics    func(childComplexity int, rangeArg model.TimeRange, interval model.StatisticsInterval, timezone string, webhookID *string) int
+		Webhooks             func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.WebhookFilter) int
 	}
 
 	QueueBacklog struct {
@@ -1998,6 +2031,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Automation.Draining(childComplexity), true
+	case "Automation.goal":
+		if e.ComplexityRoot.Automation.Goal == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Automation.Goal(childComplexity), true
 	case "Automation.hasUnpublishedChanges":
 		if e.ComplexityRoot.Automation.HasUnpublishedChanges == nil {
 			break
@@ -2064,6 +2103,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Automation.Versions(childComplexity), true
+
+	case "AutomationBucket.figures":
+		if e.ComplexityRoot.AutomationBucket.Figures == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationBucket.Figures(childComplexity), true
+	case "AutomationBucket.start":
+		if e.ComplexityRoot.AutomationBucket.Start == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationBucket.Start(childComplexity), true
 
 	case "AutomationConnection.count":
 		if e.ComplexityRoot.AutomationConnection.Count == nil {
@@ -2139,12 +2191,74 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.AutomationEmailStats.Sent(childComplexity), true
 
+	case "AutomationFigures.cancelled":
+		if e.ComplexityRoot.AutomationFigures.Cancelled == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationFigures.Cancelled(childComplexity), true
+	case "AutomationFigures.completed":
+		if e.ComplexityRoot.AutomationFigures.Completed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationFigures.Completed(childComplexity), true
+	case "AutomationFigures.conversionRate":
+		if e.ComplexityRoot.AutomationFigures.ConversionRate == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationFigures.ConversionRate(childComplexity), true
+	case "AutomationFigures.converted":
+		if e.ComplexityRoot.AutomationFigures.Converted == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationFigures.Converted(childComplexity), true
+	case "AutomationFigures.failed":
+		if e.ComplexityRoot.AutomationFigures.Failed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationFigures.Failed(childComplexity), true
+	case "AutomationFigures.started":
+		if e.ComplexityRoot.AutomationFigures.Started == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationFigures.Started(childComplexity), true
+	case "AutomationFigures.withGoal":
+		if e.ComplexityRoot.AutomationFigures.WithGoal == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationFigures.WithGoal(childComplexity), true
+
+	case "AutomationGoal.event":
+		if e.ComplexityRoot.AutomationGoal.Event == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationGoal.Event(childComplexity), true
+	case "AutomationGoal.withinDays":
+		if e.ComplexityRoot.AutomationGoal.WithinDays == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationGoal.WithinDays(childComplexity), true
+
 	case "AutomationRun.automationId":
 		if e.ComplexityRoot.AutomationRun.AutomationID == nil {
 			break
 		}
 
 		return e.ComplexityRoot.AutomationRun.AutomationID(childComplexity), true
+	case "AutomationRun.convertedAt":
+		if e.ComplexityRoot.AutomationRun.ConvertedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRun.ConvertedAt(childComplexity), true
 	case "AutomationRun.email":
 		if e.ComplexityRoot.AutomationRun.EmailKey == nil {
 			break
@@ -2414,6 +2528,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.AutomationSMSStats.Sent(childComplexity), true
 
+	case "AutomationStatistics.asOf":
+		if e.ComplexityRoot.AutomationStatistics.AsOf == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationStatistics.AsOf(childComplexity), true
+	case "AutomationStatistics.buckets":
+		if e.ComplexityRoot.AutomationStatistics.Buckets == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationStatistics.Buckets(childComplexity), true
+	case "AutomationStatistics.totals":
+		if e.ComplexityRoot.AutomationStatistics.Totals == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationStatistics.Totals(childComplexity), true
+
 	case "AutomationStats.cancelled":
 		if e.ComplexityRoot.AutomationStats.Cancelled == nil {
 			break
@@ -2426,6 +2559,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AutomationStats.Completed(childComplexity), true
+	case "AutomationStats.conversionRate":
+		if e.ComplexityRoot.AutomationStats.ConversionRate == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationStats.ConversionRate(childComplexity), true
+	case "AutomationStats.converted":
+		if e.ComplexityRoot.AutomationStats.Converted == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationStats.Converted(childComplexity), true
 	case "AutomationStats.failed":
 		if e.ComplexityRoot.AutomationStats.Failed == nil {
 			break
@@ -2450,6 +2595,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AutomationStats.Waiting(childComplexity), true
+	case "AutomationStats.withGoal":
+		if e.ComplexityRoot.AutomationStats.WithGoal == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationStats.WithGoal(childComplexity), true
 
 	case "AutomationStep.index":
 		if e.ComplexityRoot.AutomationStep.Index == nil {
@@ -5342,6 +5493,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.AutomationRuns(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["filter"].(*model.AutomationRunFilter)), true
+	case "Query.automationStatistics":
+		if e.ComplexityRoot.Query.AutomationStatistics == nil {
+			break
+		}
+
+		args, err := ec.field_Query_automationStatistics_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.AutomationStatistics(childComplexity, args["range"].(model.TimeRange), args["interval"].(model.StatisticsInterval), args["timezone"].(string), args["automationId"].(*string), args["placedBy"].(model.AutomationMoment)), true
 	case "Query.automations":
 		if e.ComplexityRoot.Query.Automations == nil {
 			break
@@ -8180,6 +8342,8 @@ type Automation implements Node {
   trigger: JSON!
   "The time zone of the draft; ` + "`" + `null` + "`" + ` for UTC."
   timezone: String
+  "The goal of the draft; ` + "`" + `null` + "`" + ` if it has none. A run keeps the goal of its version."
+  goal: AutomationGoal
   "The active version, or the version that was active before the automation was paused; ` + "`" + `null` + "`" + ` if there is none."
   version: Int
   "Whether the draft differs from that version."
@@ -8200,6 +8364,14 @@ type Automation implements Node {
   versions: [AutomationVersion!]!
   "Statistics of its stored runs, updated at most every 10 seconds."
   stats: AutomationStats!
+}
+
+"What an automation is meant to achieve."
+type AutomationGoal {
+  "Name of the custom event that converts a run."
+  event: String!
+  "Number of days after the start of a run within which the event converts it: 1 to 90."
+  withinDays: Int!
 }
 
 "The status of an automation."
@@ -8248,6 +8420,12 @@ type AutomationStats {
   failed: Int!
   "Runs that were cancelled."
   cancelled: Int!
+  "Runs that follow a version with a goal."
+  withGoal: Int!
+  "Runs whose person had the event of the goal in time, whatever the status of the run."
+  converted: Int!
+  "` + "`" + `converted` + "`" + ` divided by ` + "`" + `withGoal` + "`" + `."
+  conversionRate: Rate!
 }
 
 "A step of a draft."
@@ -8364,6 +8542,8 @@ type AutomationRun implements Node {
   startedAt: DateTime!
   "When the run ended; ` + "`" + `null` + "`" + ` if it is live."
   endedAt: DateTime
+  "When the run reached the goal of its version; ` + "`" + `null` + "`" + ` if it has not."
+  convertedAt: DateTime
   "The finished steps, in order."
   steps: [AutomationRunStep!]!
   "What the run waits for; ` + "`" + `null` + "`" + ` if it does not wait."
@@ -10727,6 +10907,20 @@ input DateTimeFilter {
     placedBy: StatisticsMoment! = EVENT
   ): EmailStatistics! @module(name: "statistics") @module(name: "sending")
 
+  "Returns statistics of automation runs for the whole range and by period. They are up to date and kept for 25 months, longer than the runs themselves. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
+  automationStatistics(
+    "The time range. It is extended to whole periods."
+    range: TimeRange!
+    "Length of the periods. Defaults to ` + "`" + `DAY` + "`" + `."
+    interval: StatisticsInterval! = DAY
+    "Time zone of the periods: an IANA name such as ` + "`" + `Europe/Vienna` + "`" + `. Defaults to ` + "`" + `UTC` + "`" + `."
+    timezone: String! = "UTC"
+    "Counts only runs of this automation. Defaults to all automations."
+    automationId: ID
+    "The period in which a result counts. A run that converts three days after its start counts in the period of the conversion or of the start. Defaults to ` + "`" + `EVENT` + "`" + `."
+    placedBy: AutomationMoment! = EVENT
+  ): AutomationStatistics! @module(name: "statistics") @module(name: "automations")
+
   "Lists the most frequent reasons for bounces, most frequent first. The range is extended to whole hours. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   topBounceReasons(
     "The time range."
@@ -10764,6 +10958,53 @@ enum StatisticsMoment {
   EVENT
   "The period in which its email was handed over for delivery."
   EMAIL
+}
+
+"The period that a result of a run counts in."
+enum AutomationMoment {
+  "The period in which the result happened."
+  EVENT
+  "The period in which the run started."
+  START
+}
+
+"Statistics of automation runs."
+type AutomationStatistics {
+  "Totals of the whole range."
+  totals: AutomationFigures!
+  "The periods, oldest first, including empty ones."
+  buckets: [AutomationBucket!]!
+  """
+  Every result before this time is counted. It is the time of the response, unless results arrive faster than they are
+  counted; later results are then missing.
+  """
+  asOf: DateTime!
+}
+
+"Statistics of one period."
+type AutomationBucket {
+  "When the period starts."
+  start: DateTime!
+  "Statistics of the period."
+  figures: AutomationFigures!
+}
+
+"Counts of automation runs. A run that fails, is retried and completes counts in ` + "`" + `failed` + "`" + ` and in ` + "`" + `completed` + "`" + `."
+type AutomationFigures {
+  "Runs that were started."
+  started: Int!
+  "Started runs whose version has a goal."
+  withGoal: Int!
+  "Runs that reached the end."
+  completed: Int!
+  "Runs that failed."
+  failed: Int!
+  "Runs that were cancelled."
+  cancelled: Int!
+  "Runs whose person had the event of the goal in time."
+  converted: Int!
+  "` + "`" + `converted` + "`" + ` divided by ` + "`" + `withGoal` + "`" + `. With ` + "`" + `placedBy: EVENT` + "`" + `, it can exceed 1, because a run may convert in a later period than it started."
+  conversionRate: Rate!
 }
 
 "The dimension that statistics are grouped by."
@@ -11942,6 +12183,8 @@ func (ec *executionContext) childFields_Automation(ctx context.Context, field gr
 		return ec.fieldContext_Automation_trigger(ctx, field)
 	case "timezone":
 		return ec.fieldContext_Automation_timezone(ctx, field)
+	case "goal":
+		return ec.fieldContext_Automation_goal(ctx, field)
 	case "version":
 		return ec.fieldContext_Automation_version(ctx, field)
 	case "hasUnpublishedChanges":
@@ -11964,6 +12207,16 @@ func (ec *executionContext) childFields_Automation(ctx context.Context, field gr
 		return ec.fieldContext_Automation_stats(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Automation", field.Name)
+}
+
+func (ec *executionContext) childFields_AutomationBucket(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "start":
+		return ec.fieldContext_AutomationBucket_start(ctx, field)
+	case "figures":
+		return ec.fieldContext_AutomationBucket_figures(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AutomationBucket", field.Name)
 }
 
 func (ec *executionContext) childFields_AutomationConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -12006,6 +12259,36 @@ func (ec *executionContext) childFields_AutomationEmailStats(ctx context.Context
 	return nil, fmt.Errorf("no field named %q was found under type AutomationEmailStats", field.Name)
 }
 
+func (ec *executionContext) childFields_AutomationFigures(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "started":
+		return ec.fieldContext_AutomationFigures_started(ctx, field)
+	case "withGoal":
+		return ec.fieldContext_AutomationFigures_withGoal(ctx, field)
+	case "completed":
+		return ec.fieldContext_AutomationFigures_completed(ctx, field)
+	case "failed":
+		return ec.fieldContext_AutomationFigures_failed(ctx, field)
+	case "cancelled":
+		return ec.fieldContext_AutomationFigures_cancelled(ctx, field)
+	case "converted":
+		return ec.fieldContext_AutomationFigures_converted(ctx, field)
+	case "conversionRate":
+		return ec.fieldContext_AutomationFigures_conversionRate(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AutomationFigures", field.Name)
+}
+
+func (ec *executionContext) childFields_AutomationGoal(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "event":
+		return ec.fieldContext_AutomationGoal_event(ctx, field)
+	case "withinDays":
+		return ec.fieldContext_AutomationGoal_withinDays(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AutomationGoal", field.Name)
+}
+
 func (ec *executionContext) childFields_AutomationRun(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -12032,6 +12315,8 @@ func (ec *executionContext) childFields_AutomationRun(ctx context.Context, field
 		return ec.fieldContext_AutomationRun_startedAt(ctx, field)
 	case "endedAt":
 		return ec.fieldContext_AutomationRun_endedAt(ctx, field)
+	case "convertedAt":
+		return ec.fieldContext_AutomationRun_convertedAt(ctx, field)
 	case "steps":
 		return ec.fieldContext_AutomationRun_steps(ctx, field)
 	case "waitingFor":
@@ -12130,6 +12415,18 @@ func (ec *executionContext) childFields_AutomationSMSStats(ctx context.Context, 
 	return nil, fmt.Errorf("no field named %q was found under type AutomationSMSStats", field.Name)
 }
 
+func (ec *executionContext) childFields_AutomationStatistics(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "totals":
+		return ec.fieldContext_AutomationStatistics_totals(ctx, field)
+	case "buckets":
+		return ec.fieldContext_AutomationStatistics_buckets(ctx, field)
+	case "asOf":
+		return ec.fieldContext_AutomationStatistics_asOf(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AutomationStatistics", field.Name)
+}
+
 func (ec *executionContext) childFields_AutomationStats(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "started":
@@ -12144,6 +12441,12 @@ func (ec *executionContext) childFields_AutomationStats(ctx context.Context, fie
 		return ec.fieldContext_AutomationStats_failed(ctx, field)
 	case "cancelled":
 		return ec.fieldContext_AutomationStats_cancelled(ctx, field)
+	case "withGoal":
+		return ec.fieldContext_AutomationStats_withGoal(ctx, field)
+	case "converted":
+		return ec.fieldContext_AutomationStats_converted(ctx, field)
+	case "conversionRate":
+		return ec.fieldContext_AutomationStats_conversionRate(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AutomationStats", field.Name)
 }

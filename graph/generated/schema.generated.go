@@ -70,6 +70,7 @@ type QueryResolver interface {
 	APIRequests(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.APIRequestFilter) (*model.APIRequestConnection, error)
 	APIRequest(ctx context.Context, id string) (*model.APIRequest, error)
 	EmailStatistics(ctx context.Context, rangeArg model.TimeRange, interval model.StatisticsInterval, timezone string, groupBy *model.StatisticsDimension, top int, filter *model.StatisticsFilter, placedBy model.StatisticsMoment) (*model.EmailStatistics, error)
+	AutomationStatistics(ctx context.Context, rangeArg model.TimeRange, interval model.StatisticsInterval, timezone string, automationID *string, placedBy model.AutomationMoment) (*model.AutomationStatistics, error)
 	TopBounceReasons(ctx context.Context, rangeArg model.TimeRange, filter *model.StatisticsFilter, first int) ([]*model.BounceReason, error)
 	ReceivedStatistics(ctx context.Context, rangeArg model.TimeRange, interval model.StatisticsInterval, timezone string, groupBy *model.ReceivedDimension, top int) (*model.ReceivedStatistics, error)
 	Suppressions(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.SuppressionFilter) (*model.SuppressionConnection, error)
@@ -560,6 +561,52 @@ func (ec *executionContext) field_Query_automationRuns_args(ctx context.Context,
 		return nil, err
 	}
 	args["filter"] = arg4
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_automationStatistics_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "range",
+		func(ctx context.Context, v any) (model.TimeRange, error) {
+			return ec.unmarshalNTimeRange2githubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐTimeRange(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["range"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "interval",
+		func(ctx context.Context, v any) (model.StatisticsInterval, error) {
+			return ec.unmarshalNStatisticsInterval2githubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐStatisticsInterval(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["interval"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "timezone",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["timezone"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "automationId",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOID2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["automationId"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "placedBy",
+		func(ctx context.Context, v any) (model.AutomationMoment, error) {
+			return ec.unmarshalNAutomationMoment2githubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐAutomationMoment(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["placedBy"] = arg4
 	return args, nil
 }
 
@@ -3755,6 +3802,50 @@ func (ec *executionContext) fieldContext_Query_emailStatistics(ctx context.Conte
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_automationStatistics(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_automationStatistics(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().AutomationStatistics(ctx, fc.Args["range"].(model.TimeRange), fc.Args["interval"].(model.StatisticsInterval), fc.Args["timezone"].(string), fc.Args["automationId"].(*string), fc.Args["placedBy"].(model.AutomationMoment))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AutomationStatistics) graphql.Marshaler {
+			return ec.marshalNAutomationStatistics2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐAutomationStatistics(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_automationStatistics(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AutomationStatistics(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_automationStatistics_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_topBounceReasons(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -5459,6 +5550,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_emailStatistics(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "automationStatistics":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_automationStatistics(ctx, field)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}

@@ -143,6 +143,14 @@ type AuditLogFilter struct {
 	Query *string `json:"query,omitempty"`
 }
 
+// Statistics of one period.
+type AutomationBucket struct {
+	// When the period starts.
+	Start time.Time `json:"start"`
+	// Statistics of the period.
+	Figures *AutomationFigures `json:"figures"`
+}
+
 // Outcomes of the emails that a step sent.
 type AutomationEmailStats struct {
 	// Emails handed over for delivery, regardless of the outcome.
@@ -155,6 +163,24 @@ type AutomationEmailStats struct {
 	Clicked *int `json:"clicked,omitempty"`
 	// Emails that bounced.
 	Bounced int `json:"bounced"`
+}
+
+// Counts of automation runs. A run that fails, is retried and completes counts in `failed` and in `completed`.
+type AutomationFigures struct {
+	// Runs that were started.
+	Started int `json:"started"`
+	// Started runs whose version has a goal.
+	WithGoal int `json:"withGoal"`
+	// Runs that reached the end.
+	Completed int `json:"completed"`
+	// Runs that failed.
+	Failed int `json:"failed"`
+	// Runs that were cancelled.
+	Cancelled int `json:"cancelled"`
+	// Runs whose person had the event of the goal in time.
+	Converted int `json:"converted"`
+	// `converted` divided by `withGoal`. With `placedBy: EVENT`, it can exceed 1, because a run may convert in a later period than it started.
+	ConversionRate *Rate `json:"conversionRate"`
 }
 
 // Filters a list of automations. Omitted fields do not filter.
@@ -203,6 +229,17 @@ type AutomationRunTimelineEntry struct {
 	Error *string `json:"error,omitempty"`
 	// Data of the event, or output of the step.
 	Data json.RawMessage `json:"data"`
+}
+
+// Statistics of automation runs.
+type AutomationStatistics struct {
+	// Totals of the whole range.
+	Totals *AutomationFigures `json:"totals"`
+	// The periods, oldest first, including empty ones.
+	Buckets []*AutomationBucket `json:"buckets"`
+	// Every result before this time is counted. It is the time of the response, unless results arrive faster than they are
+	// counted; later results are then missing.
+	AsOf time.Time `json:"asOf"`
 }
 
 // The wait of a run.
@@ -1524,6 +1561,50 @@ func (e *AuditActorKind) UnmarshalGQL(v any) error {
 }
 
 func (e AuditActorKind) MarshalGQL(w io.Writer) {
+	fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+// The period that a result of a run counts in.
+type AutomationMoment string
+
+const (
+	// The period in which the result happened.
+	AutomationMomentEvent AutomationMoment = "EVENT"
+	// The period in which the run started.
+	AutomationMomentStart AutomationMoment = "START"
+)
+
+var AllAutomationMoment = []AutomationMoment{
+	AutomationMomentEvent,
+	AutomationMomentStart,
+}
+
+func (e AutomationMoment) IsValid() bool {
+	switch e {
+	case AutomationMomentEvent, AutomationMomentStart:
+		return true
+	}
+	return false
+}
+
+func (e AutomationMoment) String() string {
+	return string(e)
+}
+
+func (e *AutomationMoment) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = AutomationMoment(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid AutomationMoment", str)
+	}
+	return nil
+}
+
+func (e AutomationMoment) MarshalGQL(w io.Writer) {
 	fmt.Fprint(w, strconv.Quote(e.String()))
 }
 

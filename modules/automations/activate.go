@@ -193,8 +193,8 @@ func chooseVersion(ctx context.Context, tx *ent.Tx, caller accounts.Caller, a *e
 }
 
 const listenSQL = `
-INSERT INTO automation_listens (account_id, event, automation_id, version, starts, waits, cancels)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO automation_listens (account_id, event, automation_id, version, starts, waits, cancels, converts)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 ON CONFLICT (account_id, event, automation_id, version) DO UPDATE SET starts = excluded.starts`
 
 // listenTo subscribes a version to its events and unsubscribes the earlier versions. It reports whether any of
@@ -209,7 +209,7 @@ func listenTo(
 		hears = hears || strings.HasPrefix(name, "$")
 		if _, err := tx.ExecContext(ctx, listenSQL, a.AccountID, name, a.ID, version,
 			slices.Contains(kinds, "start"), slices.Contains(kinds, "wait"),
-			slices.Contains(kinds, "cancel")); err != nil {
+			slices.Contains(kinds, "cancel"), slices.Contains(kinds, "convert")); err != nil {
 			return false, err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/sms"
+	"github.com/postrider/postrider/modules/statistics"
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/runtime/ops/module"
@@ -50,6 +51,7 @@ var Module = fx.Module("automations",
 		func(s *records.Service) figures.Mails { return s },
 		module.Nearby[figures.Visits, tracking.Service],
 		module.Nearby[figures.TextMessages, sms.Service],
+		module.Nearby[Statistics, statistics.Service],
 		func(s *idempotency.Store) ingest.Answers { return s },
 		func(s *db.Signals) steps.Signals { return s },
 		func(n *node.Node) steps.Node { return n },

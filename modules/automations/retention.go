@@ -89,6 +89,20 @@ func (s *Service) EraseUser(ctx context.Context, accountID, userID string) (dele
 	return s.erase(ctx, runs.Person{AccountID: accountID, UserID: userID}, func(*ent.Tx) (int, error) { return 0, nil })
 }
 
+const runsOfPersonSQL = `SELECT id FROM automation_runs WHERE account_id = $1 AND (user_id = NULLIF($2, '') OR email_key = NULLIF($3, ''))`
+
+// keepCounts counts the facts about a person's runs before they are deleted.
+func (s *Service) keepCounts(ctx context.Context, tx *ent.Tx, p runs.Person) error {
+	if s.counts == nil {
+		return nil
+	}
+	ids, err := db.All(ctx, tx, db.Value[string], runsOfPersonSQL, p.AccountID, p.UserID, p.EmailKey)
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	return s.counts.Keep(ctx, tx, p.AccountID, ids...)
+}
+
 // erase deletes the stored data of a person. It locks rows in the same order as steps and events.
 func (s *Service) erase(ctx context.Context, p runs.Person,
 	also func(*ent.Tx) (int, error)) (deleted int64, err error) {
@@ -97,6 +111,9 @@ func (s *Service) erase(ctx context.Context, p runs.Person,
 			return err
 		}
 		if _, err := runs.Lock(ctx, tx, []runs.Person{p}); err != nil {
+			return err
+		}
+		if err := s.keepCounts(ctx, tx, p); err != nil {
 			return err
 		}
 		ids, err := db.All(ctx, tx, db.Value[string], eraseRunsSQL, p.AccountID, p.UserID, p.EmailKey)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/postrider/postrider/modules/automations/drain"
 	"github.com/postrider/postrider/modules/automations/facts"
+	"github.com/postrider/postrider/modules/automations/goals"
 	"github.com/postrider/postrider/modules/automations/ingest"
 	"github.com/postrider/postrider/modules/automations/proof"
 	"github.com/postrider/postrider/modules/automations/runs"
@@ -31,6 +32,11 @@ type Bus interface {
 	Forget(ctx context.Context, tx db.Execer, accountID string, subjectIDs ...string) (int64, error)
 }
 
+// Statistics counts the facts about runs that are about to be deleted.
+type Statistics interface {
+	Keep(ctx context.Context, tx db.Execer, accountID string, runIDs ...string) error
+}
+
 // Params contains the dependencies of the module.
 type Params struct {
 	fx.In
@@ -46,6 +52,7 @@ type Params struct {
 	Box      *secret.Box
 	Cursors  *page.Codec
 	Logger   *slog.Logger
+	Counts   Statistics      `optional:"true"` // nil if the module statistics is disabled
 	Workers  *worker.Metrics `optional:"true"`
 }
 
@@ -55,6 +62,8 @@ type engine struct {
 	steps  *steps.Service
 	drain  *drain.Service
 	facts  *facts.Service
+	goals  *goals.Service
+	counts Statistics // nil if the module statistics is disabled
 }
 
 // Service stores automations and runs them. It is safe for concurrent use.
@@ -88,6 +97,7 @@ func New(p Params) (*Service, error) {
 				Prover: prover, Logger: p.Logger, Workers: p.Workers}),
 			drain: drain.New(drain.Params{DB: p.DB, Bus: p.Bus, Signals: p.Signals, Versions: store}),
 			facts: facts.New(p.DB, p.Signals, events),
+			goals: goals.New(goals.Params{DB: p.DB, Bus: p.Bus, Signals: p.Signals, Versions: store}), counts: p.Counts,
 		}}, nil
 }
 
@@ -102,7 +112,7 @@ func (s *Service) Start(ctx context.Context) error {
 	if err := s.steps.Start(ctx); err != nil {
 		return err
 	}
-	s.tasks.Start(append(s.facts.Tasks(), s.drain.Task())...)
+	s.tasks.Start(append(s.facts.Tasks(), s.drain.Task(), s.goals.Task())...)
 	return nil
 }
 
@@ -120,6 +130,9 @@ func (s *Service) Post(ctx context.Context, p ingest.Post) (ingest.Result, error
 
 // Sweep cancels runs that were started by events while their automation was being archived (package drain).
 func (s *Service) Sweep(ctx context.Context) (int64, error) { return s.drain.Sweep(ctx) }
+
+// Convert converts the runs whose goal was reached (package goals). It is for tests that run no worker.
+func (s *Service) Convert(ctx context.Context) (left bool, err error) { return s.goals.Convert(ctx) }
 
 // Drain takes every step that is due now. It is for tests that run no worker.
 func (s *Service) Drain(ctx context.Context) (int, error) { return s.steps.Drain(ctx) }

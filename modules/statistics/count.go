@@ -179,6 +179,9 @@ func countFacts(ctx context.Context, tx db.Execer, of rollup.Selection, conditio
 	if err := r.Read(ctx, tx, of, sign, args...); err != nil {
 		return nil, err
 	}
+	if err := r.ReadRuns(ctx, tx, of, sign, args...); err != nil {
+		return nil, err
+	}
 	if err := store.Apply(ctx, tx, store.Days, r); err != nil {
 		return nil, err
 	}

@@ -1,5 +1,6 @@
 // Package statistics counts the results of mail in intervals of 15 minutes: for the account as a whole, and
-// by sender, tag, recipient domain and bounce class. Received mail is counted by domain and spam verdict.
+// by sender, tag, recipient domain and bounce class. Received mail is counted by domain and spam verdict, and
+// runs of automations by automation.
 // This does not require a module that receives mail.
 //
 // Facts of the event log are counted about once a minute, and more often when there are many, up to the

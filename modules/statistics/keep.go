@@ -19,9 +19,9 @@ const (
 	lockAccountSQL = `SELECT pg_advisory_xact_lock(hashtextextended('statistics of ' || $1::text, 0))`
 )
 
-// Keep counts the uncounted facts about sent or received emails that tx is about to delete.
-func (s *Service) Keep(ctx context.Context, tx db.Execer, accountID string, emailIDs ...string) error {
-	_, _, err := keep(ctx, tx, accountID, emailIDs)
+// Keep counts the uncounted facts about sent or received emails, or runs, that tx is about to delete.
+func (s *Service) Keep(ctx context.Context, tx db.Execer, accountID string, ids ...string) error {
+	_, _, err := keep(ctx, tx, accountID, ids)
 	return err
 }
 

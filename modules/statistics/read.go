@@ -241,7 +241,7 @@ func coarseOr(r store.Resolution, fine, coarse string) (chunk, width string) {
 // together have no sender.
 func (r *reading) senderCondition(q *db.Query, kind rollup.RowKind) string {
 	conditions := []string{`account_id = ` + q.Arg(r.accountID), `kind = ` + q.Arg(int(kind))}
-	alone := slices.Contains([]rollup.RowKind{rollup.Account, rollup.Domain, rollup.Tag}, kind)
+	alone := slices.Contains([]rollup.RowKind{rollup.Account, rollup.Domain, rollup.Tag, rollup.Runs}, kind)
 	for _, by := range []struct{ column, value string }{{"domain_id", r.filter.DomainID},
 		{"api_key_id", r.filter.APIKeyID},
 		{"template_id", r.filter.TemplateID}, {"automation_id", r.filter.AutomationID}} {

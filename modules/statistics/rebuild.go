@@ -143,6 +143,9 @@ func (r *rebuild) add(ctx context.Context, tx db.Execer, of rollup.Selection, co
 	if err := counted.Read(ctx, tx, of, 1, args...); err != nil {
 		return err
 	}
+	if err := counted.ReadRuns(ctx, tx, of, 1, args...); err != nil {
+		return err
+	}
 	if err := store.Apply(ctx, tx, store.Rebuilt, counted); err != nil {
 		return err
 	}

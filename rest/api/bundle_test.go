@@ -30,6 +30,7 @@ import (
 	"github.com/postrider/postrider/rest/requests"
 	"github.com/postrider/postrider/rest/session"
 	restsms "github.com/postrider/postrider/rest/sms"
+	"github.com/postrider/postrider/rest/statistics"
 	"github.com/postrider/postrider/rest/suppressions"
 	"github.com/postrider/postrider/rest/templates"
 	"github.com/postrider/postrider/rest/webhooks"
@@ -67,6 +68,7 @@ type bundle struct {
 	billing     *fakeBilling
 	events      *eventlog.Service
 	requests    fakeRequests
+	statistics  fakeStatistics
 	turns       *fakeTurns
 }
 
@@ -92,7 +94,8 @@ func (b *bundle) routesBelow(resource string) []api.Routes {
 	case "suppressions", "category-opt-outs":
 		return []api.Routes{suppressions.Routes(b.suppression, b.turns)}
 	case "templates":
-		return []api.Routes{templates.Routes(b.templates, fakeNames{}, "https://mail.example.com")}
+		return []api.Routes{templates.Routes(b.templates, fakeNames{}, "https://mail.example.com"),
+			statistics.TemplateRoutes(&b.statistics, b.templates)}
 	case "webhooks", "webhook-deliveries":
 		return []api.Routes{webhooks.Routes(b.webhooks, nil), webhooks.DeliveryRoutes(b.webhooks)}
 	case "received-emails":
@@ -102,7 +105,8 @@ func (b *bundle) routesBelow(resource string) []api.Routes {
 	case "smtp-credentials":
 		return []api.Routes{account.SMTPCredentialRoutes(b.relay)}
 	case "automations", "automation-runs", "events":
-		return []api.Routes{restautomations.Routes(b.automations, b.turns), restinsight.Routes(b.automations)}
+		return []api.Routes{restautomations.Routes(b.automations, b.turns), restinsight.Routes(b.automations),
+			statistics.AutomationRoutes(&b.statistics, b.automations)}
 	case "sms-settings", "sms-messages":
 		return []api.Routes{restsms.Routes(b.sms, b.sms)}
 	case "session", "sign-in", "setup", "sign-up", "password", "sessions", "accounts", "user":

@@ -66,13 +66,16 @@ var OfAutomation = api.Noun{Name: "automation", About: "ID of the automation.",
 	Is:      func(word string) bool { return id.Is(id.Automation, word) }}
 
 type automationRecord struct {
-	ID                    string            `json:"id" doc:"The ID of the automation." example:"aut_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Name                  string            `json:"name" doc:"The name of the automation."`
-	Description           *string           `json:"description" doc:"A human-readable description. null if none is set."`
-	Status                string            `json:"status" enum:"draft,active,paused,archived" doc:"The status of the automation. Only an active automation starts runs."`
-	Trigger               storedTrigger     `json:"trigger" doc:"The trigger of the draft."`
-	Steps                 storedSteps       `json:"steps" doc:"The steps of the draft."`
-	Timezone              *string           `json:"timezone" doc:"The time zone of the draft; null for UTC."`
+	ID          string        `json:"id" doc:"The ID of the automation." example:"aut_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Name        string        `json:"name" doc:"The name of the automation."`
+	Description *string       `json:"description" doc:"A human-readable description. null if none is set."`
+	Status      string        `json:"status" enum:"draft,active,paused,archived" doc:"The status of the automation. Only an active automation starts runs."`
+	Trigger     storedTrigger `json:"trigger" doc:"The trigger of the draft."`
+	Steps       storedSteps   `json:"steps" doc:"The steps of the draft."`
+	Timezone    *string       `json:"timezone" doc:"The time zone of the draft; null for UTC."`
+
+	Goal wire.Optional[storedGoal] `json:"goal" doc:"The goal of the draft; null if it has none. A run keeps the goal of its version."`
+
 	Version               *int              `json:"version" doc:"The version that starts runs, or started them before the automation was paused; null if it was never activated."`
 	HasUnpublishedChanges bool              `json:"has_unpublished_changes" doc:"Whether the draft differs from that version."`
 	Draining              *string           `json:"draining" enum:"release,cancel" doc:"The work in progress. release: held runs continue. cancel: live runs are cancelled. null if there is none."`
@@ -91,10 +94,11 @@ func newRecord(a *ent.Automation) automationRecord {
 		Trigger  storedTrigger `json:"trigger"`
 		Steps    storedSteps   `json:"steps"`
 		Timezone string        `json:"timezone"`
+		Goal     *storedGoal   `json:"goal"`
 	}
 	_ = json.Unmarshal(a.Draft, &d) // it was written by the service
 	return automationRecord{ID: a.ID, Name: a.Name, Description: wire.OrNull(a.Description), Status: string(a.Status),
-		Trigger: d.Trigger, Steps: d.Steps, Timezone: wire.OrNull(d.Timezone),
+		Trigger: d.Trigger, Steps: d.Steps, Timezone: wire.OrNull(d.Timezone), Goal: wire.FromPointer(d.Goal),
 		Version: a.Version, HasUnpublishedChanges: a.VersionHash != a.DraftHash, Draining: (*string)(a.Draining),
 		Etag: a.DraftHash, CreatedAt: wire.Time(a.CreatedAt), UpdatedAt: wire.Time(a.UpdatedAt),
 		ActivatedAt: wire.OptionalTime{At: a.ActivatedAt}}
@@ -284,10 +288,12 @@ func exampleDefinition() map[string]any {
 				"template": map[string]any{"alias": "tips"}}}}
 }
 
+func exampleGoal() map[string]any { return map[string]any{"event": "order.paid", "within_days": 7} }
+
 func exampleAutomation() map[string]any {
 	d := exampleDefinition()
 	return map[string]any{"id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "Welcome", "description": nil,
-		"status": "active", "trigger": d["trigger"], "steps": d["steps"], "timezone": nil,
+		"status": "active", "trigger": d["trigger"], "steps": d["steps"], "timezone": nil, "goal": nil,
 		"version": 1, "has_unpublished_changes": false, "draining": nil,
 		"etag":       "3f2a9c1b7d5e4f603f2a9c1b7d5e4f603f2a9c1b7d5e4f603f2a9c1b7d5e4f60",
 		"created_at": "2026-01-15T09:30:00.000Z", "updated_at": "2026-01-15T09:30:00.000Z",

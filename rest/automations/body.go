@@ -60,6 +60,9 @@ func memberFields(m *members, need body.Need, none func(name string) func()) []b
 				"`every_time`, `once`, `after_completion` or `{\"at_most_every\": \"P7D\"}`."},
 		{Name: "steps", Type: member{m, "steps", stepsSchema}, Need: need,
 			About: "1 to 50 steps. Each has a `type`, a `key` that identifies it, and the fields of its type. A target is `continue`, `end`, `fail` or `{\"goto\": key}`, forward only."},
+		{Name: "goal", Type: member{m, "goal", goalSchema}, Null: none("goal"),
+			About:   "What the automation is meant to achieve: `event`, a custom event, and `within_days`, 1 to 90. A run converts if its person has the event in time. A run keeps the goal of its version.",
+			Example: exampleGoal()},
 		{Name: "timezone", Type: text("timezone"), Null: none("timezone"), About: "An IANA time zone, such as " +
 			"Europe/Berlin. Defaults to UTC.", Example: "Europe/Berlin"},
 	}

@@ -30,6 +30,7 @@ type AutomationRun struct {
 	Error        *string           `json:"error" doc:"Why the run failed: a code, a colon and a sentence."`
 	StartedAt    wire.Time         `json:"started_at" doc:"When the run started."`
 	EndedAt      wire.OptionalTime `json:"ended_at" doc:"When the run ended. null if it has not."`
+	ConvertedAt  wire.OptionalTime `json:"converted_at" doc:"When the run reached the goal of its version. null if it has not."`
 }
 
 type automationStep struct {
@@ -110,7 +111,7 @@ func newRun(r *ent.AutomationRun) AutomationRun {
 	return AutomationRun{ID: r.ID, AutomationID: r.AutomationID, Version: r.Version, EventID: r.EventID,
 		UserID: r.UserID, Email: r.EmailKey, Status: string(r.Status),
 		StepIndex: r.StepIndex, Error: wire.OrNull(r.Error), StartedAt: wire.Time(r.StartedAt),
-		EndedAt: wire.OptionalTime{At: r.EndedAt}}
+		EndedAt: wire.OptionalTime{At: r.EndedAt}, ConvertedAt: wire.OptionalTime{At: r.ConvertedAt}}
 }
 
 func newStep(s *ent.AutomationStep) automationStep {
@@ -278,7 +279,7 @@ func runExample() map[string]any {
 	return map[string]any{"id": "run_01kf0m4w7he6x8q2v5b3n9c1ta", "automation_id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta",
 		"version": 1, "event_id": "ae_01kf0m4w7he6x8q2v5b3n9c1ta",
 		"user_id": "user-17", "email": "bob@example.net", "status": "waiting", "step_index": 1, "error": nil,
-		"started_at": "2026-01-15T09:30:00.000Z", "ended_at": nil}
+		"started_at": "2026-01-15T09:30:00.000Z", "ended_at": nil, "converted_at": nil}
 }
 
 func runDetailExample() map[string]any {

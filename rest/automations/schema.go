@@ -34,11 +34,19 @@ type automationDefinition struct {
 	Trigger     storedTrigger `json:"trigger" doc:"The events that start a run, and those that cancel it."`
 	Steps       storedSteps   `json:"steps" doc:"The steps in order."`
 	Timezone    string        `json:"timezone,omitempty" doc:"The time zone of the definition. Absent for UTC."`
+	Goal        *storedGoal   `json:"goal,omitempty" doc:"What the automation is meant to achieve. Absent if it has no goal."`
+}
+
+// storedGoal is the goal of a stored definition.
+type storedGoal struct {
+	Event      string `json:"event" doc:"The name of the custom event that converts a run." example:"order.paid"`
+	WithinDays int    `json:"within_days" doc:"The number of days after the start of a run within which the event converts it." example:"7"`
 }
 
 // The components of the document that request bodies describe, and responses refer to.
 const (
 	triggerComponent = "TriggerDefinition"
+	goalComponent    = "GoalDefinition"
 	stepComponent    = "StepDefinition"
 )
 
@@ -71,6 +79,11 @@ func (storedSteps) Schema(huma.Registry) *huma.Schema { return body.ArrayOf(body
 // triggerSchema describes a trigger as a component of the document.
 func triggerSchema(c body.Components) *huma.Schema {
 	return c.Ref(triggerComponent, func() *huma.Schema { return describeSchema(c, definition.TriggerSchema()) })
+}
+
+// goalSchema describes a goal as a component of the document.
+func goalSchema(c body.Components) *huma.Schema {
+	return c.Ref(goalComponent, func() *huma.Schema { return describeSchema(c, definition.GoalSchema()) })
 }
 
 // stepsSchema describes the list of steps. Each step type is a component, and the field type is the discriminator.

@@ -42,6 +42,9 @@ type statisticsInput struct {
 	Timezone string `json:"timezone,omitempty" jsonschema:"IANA name of a time zone; defaults to UTC"`
 	GroupBy  string `json:"group_by,omitempty" jsonschema:"domain, tag, api_key, template, automation, recipient_domain or bounce_class"`
 	DomainID string `json:"domain_id,omitempty" jsonschema:"Only mail from this sending domain (dom_…)"`
+
+	TemplateID   string `json:"template_id,omitempty" jsonschema:"Only mail sent with this template (tpl_…)"`
+	AutomationID string `json:"automation_id,omitempty" jsonschema:"Only mail sent by this automation (aut_…)"`
 }
 
 type statisticsOutput struct {
@@ -132,9 +135,14 @@ func emailStatistics(ctx context.Context, s *session, in statisticsInput) (stati
 	if in.GroupBy != "" {
 		variables["by"] = strings.ToUpper(in.GroupBy)
 	}
-	if in.DomainID != "" {
-		variables["filter"] = map[string]any{"domainId": in.DomainID}
+	filter := map[string]any{}
+	for field, id := range map[string]string{"domainId": in.DomainID, "templateId": in.TemplateID,
+		"automationId": in.AutomationID} {
+		if id != "" {
+			filter[field] = id
+		}
 	}
+	variables["filter"] = filter
 	var graph struct {
 		Statistics statisticsOutput `json:"emailStatistics"`
 	}

@@ -58,19 +58,19 @@ func (e *edge) addHistory(g *api.TagGroup) {
 		Summary: "List a template's edits",
 		Description: "Lists the history of the draft, newest first, without `html` and `text`. The newest edit is the " +
 			"draft itself. The newest 50 edits are kept, at most 8 MB of them.",
-		Example: editExample(false), Problems: []int{http.StatusNotFound}, Of: template,
+		Example: editExample(false), Problems: []int{http.StatusNotFound}, Of: OfTemplate,
 	}, api.Plural{Member: "edits", Schema: "TemplateEditList"}, e.listEdits, newEditSummary)
 	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/templates/{id}/edits/{edit}", ID: "getTemplateEdit", Needs: rights.Read,
 		Summary: "Retrieve an edit of a template", Description: "Returns the draft as it was after an edit.",
-		Example: map[string]any{"edit": editExample(true)}, Problems: []int{http.StatusNotFound}, Of: template,
+		Example: map[string]any{"edit": editExample(true)}, Problems: []int{http.StatusNotFound}, Of: OfTemplate,
 	}, e.getEdit)
 	api.Once(g, api.Operation{
 		Path: "/templates/{id}/edits/{edit}/restore", ID: "restoreTemplateEdit", Needs: rights.Write,
 		Summary: "Restore an edit of a template",
 		Description: "Makes an earlier edit the draft, as a new edit. The present draft stays in the history. `alias` " +
 			"and `name` do not change.",
-		Example: map[string]any{"template": templateExample()}, Problems: []int{http.StatusNotFound}, Of: template,
+		Example: map[string]any{"template": templateExample()}, Problems: []int{http.StatusNotFound}, Of: OfTemplate,
 	}, e.restoreEdit)
 }
 

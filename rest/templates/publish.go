@@ -53,7 +53,7 @@ func (e *edge) addPublishing(g *api.TagGroup) {
 			"`<style>` is inlined if that does not change the structure of the HTML; otherwise `warnings` contains " +
 			"the reason. Media query rules stay in `<style>`. If the template has no text, each email gets a text " +
 			"part generated from its HTML. A draft without changes creates no new version.",
-		Example: published, Problems: []int{http.StatusNotFound}, Of: template,
+		Example: published, Problems: []int{http.StatusNotFound}, Of: OfTemplate,
 	}, e.publishTemplate)
 	api.OnceBody(g, api.Operation{
 		Path: "/templates/{id}/rollback", ID: "rollbackTemplate", Needs: rights.Write,
@@ -62,7 +62,7 @@ func (e *edge) addPublishing(g *api.TagGroup) {
 			"Unpublished changes are lost. `alias` and `name` do not change.",
 		Body: &api.Body{About: "The version to restore.",
 			Examples: map[string]any{"first": map[string]any{"version": 1}}},
-		Example: published, Problems: []int{http.StatusNotFound}, Of: template,
+		Example: published, Problems: []int{http.StatusNotFound}, Of: OfTemplate,
 	}, rollbackBody, e.rollBackTemplate)
 	api.HandleBody(g, api.Operation{
 		Method: http.MethodPost, Path: "/templates/{id}/render", ID: "renderTemplate", Needs: rights.Read, Quiet: true, Slow: true,
@@ -78,21 +78,21 @@ func (e *edge) addPublishing(g *api.TagGroup) {
 				"version": map[string]any{"version": 1, "variables": renderVariablesExample()}}},
 		Example: map[string]any{"rendered": map[string]any{"subject": "Your receipt, Ada",
 			"html": "<p>Thank you, Ada.</p>", "text": "Thank you, Ada."}},
-		Problems: []int{http.StatusNotFound}, Of: template,
+		Problems: []int{http.StatusNotFound}, Of: OfTemplate,
 	}, renderBody, e.renderTemplate)
 	api.ListBy(g, api.Operation{
 		Path: "/templates/{id}/versions", ID: "listTemplateVersions", Needs: rights.Read,
 		Summary: "List a template's versions", Description: "Lists the versions of a template, newest first, " +
 			"without `html` and `text`.",
 		Example:  versionExample(false),
-		Problems: []int{http.StatusNotFound}, Of: template,
+		Problems: []int{http.StatusNotFound}, Of: OfTemplate,
 	}, api.Plural{Member: "versions", Schema: "VersionList"}, e.listVersions, newVersionSummary)
 	api.Handle(g, api.Operation{
 		Method: http.MethodGet, Path: "/templates/{id}/versions/{version}", ID: "getTemplateVersion",
 		Needs:   rights.Read,
 		Summary: "Retrieve a version of a template", Description: "Returns a version of a template as it is sent. A " +
 			"version never changes.",
-		Example: map[string]any{"version": versionExample(true)}, Problems: []int{http.StatusNotFound}, Of: template,
+		Example: map[string]any{"version": versionExample(true)}, Problems: []int{http.StatusNotFound}, Of: OfTemplate,
 	}, e.getVersion)
 }
 

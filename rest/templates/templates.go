@@ -38,7 +38,8 @@ type Names interface {
 
 var _ Names = (*accounts.Service)(nil)
 
-const tagTemplates = "Templates"
+// Tag is the tag of these operations and of those about the statistics of templates.
+const Tag = "Templates"
 
 // TemplateSummary is a template in a list. It is exported because it is embedded.
 type TemplateSummary struct {
@@ -116,7 +117,8 @@ type changeItem struct {
 
 const updateTemplate = "updateTemplate"
 
-var template = api.Noun{Name: "template", About: "ID or alias of the template.",
+// OfTemplate is the noun for IDs and aliases of templates.
+var OfTemplate = api.Noun{Name: "template", About: "ID or alias of the template.",
 	Example: "tpl_01kf0m4w7he6x8q2v5b3n9c1ta", Is: templates.IsRef}
 
 type edge struct {
@@ -129,7 +131,7 @@ type edge struct {
 func Routes(service Service, names Names, baseURL string) api.Routes {
 	return api.NewRoutes("templates", func(a *api.API) {
 		e := &edge{templates: service, names: names, baseURL: baseURL}
-		g := a.Tag(tagTemplates, templatesDoc)
+		g := a.Tag(Tag, templatesDoc)
 		one := map[string]any{"template": templateExample()}
 		api.OnceBody(g, api.Operation{
 			Path: "/templates", ID: "addTemplate", Needs: rights.Write,
@@ -149,7 +151,7 @@ func Routes(service Service, names Names, baseURL string) api.Routes {
 		api.Get(g, api.Operation{
 			Path: "/templates/{id}", ID: "getTemplate", Needs: rights.Read,
 			Summary: "Retrieve a template", Description: "Returns the draft of a template. List its versions for " +
-				"the published content.", Example: one, Of: template,
+				"the published content.", Example: one, Of: OfTemplate,
 		}, e.templates.Get, newTemplateAnswer)
 		api.HandleBody(g, api.Operation{
 			Method: http.MethodPatch, Path: "/templates/{id}", ID: updateTemplate, Needs: rights.Write,
@@ -160,20 +162,20 @@ func Routes(service Service, names Names, baseURL string) api.Routes {
 				"change while an automation uses it: 409 `conflict`, with the names in `details.used_by`.",
 			Body: &api.Body{Limit: bodyLimit, About: "The fields to change.",
 				Examples: map[string]any{"subject": map[string]any{"subject": "Your receipt for {{order}}"}}},
-			Example: one, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: template,
+			Example: one, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: OfTemplate,
 		}, changeBody, e.updateTemplate)
 		api.Delete(g, api.Operation{
 			Path: "/templates/{id}", ID: "deleteTemplate", Needs: rights.Write,
 			Summary: "Delete a template", Description: "Deletes a template and its versions. Emails that were sent " +
 				"with it do not change. A template that an automation uses cannot be deleted: 409 `conflict`, with the " +
 				"names of the automations in `details.used_by`.",
-			Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: template,
+			Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: OfTemplate,
 		}, e.templates.Delete)
 		api.Once(g, api.Operation{
 			Path: "/templates/{id}/duplicate", ID: "duplicateTemplate", Needs: rights.Write,
 			Summary: "Duplicate a template", Description: "Creates a new draft from the draft of a template, " +
 				"without an alias and with `(copy)` appended to its name.",
-			Example: one, Problems: []int{http.StatusNotFound}, Of: template,
+			Example: one, Problems: []int{http.StatusNotFound}, Of: OfTemplate,
 		}, e.duplicateTemplate)
 		e.addPublishing(g)
 		e.addHistory(g)

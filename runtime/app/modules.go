@@ -62,6 +62,7 @@ import (
 	restrequests "github.com/postrider/postrider/rest/requests"
 	restsession "github.com/postrider/postrider/rest/session"
 	restsms "github.com/postrider/postrider/rest/sms"
+	reststatistics "github.com/postrider/postrider/rest/statistics"
 	restsuppressions "github.com/postrider/postrider/rest/suppressions"
 	restwebhooks "github.com/postrider/postrider/rest/webhooks"
 	"github.com/postrider/postrider/runtime/app/development"
@@ -198,6 +199,14 @@ var registry = []Module{
 		Name: "statistics", Line: "counts the outcome of emails, for 25 months",
 		Requires: []string{"accounts"},
 		Option:   statistics.Module,
+		Beside: map[string][]route{
+			"automations": {routesOf2(func(s *statistics.Service, of *automations.Service) api.Routes {
+				return reststatistics.AutomationRoutes(s, of)
+			})},
+			"templates": {routesOf2(func(s *statistics.Service, of *templates.Service) api.Routes {
+				return reststatistics.TemplateRoutes(s, of)
+			})},
+		},
 		Graph:    []part{provideGraph(func(p *graph.Parts, s *statistics.Service) { p.Statistics = s })},
 	},
 	{
@@ -281,7 +290,8 @@ var registry = []Module{
 	{
 		Name:     "automations",
 		Line:     "custom events, and the sequences of steps they start: emails, waits, branches, requests",
-		Requires: []string{"accounts", "domains", "sending", "templates"}, Uses: []string{"sms", "tracking"},
+		Requires: []string{"accounts", "domains", "sending", "templates"},
+		Uses:   []string{"sms", "tracking", "statistics"},
 		Option: automations.Module,
 		Routes: []route{
 			routesOf2(func(s *automations.Service, turns *exports.Service) api.Routes {

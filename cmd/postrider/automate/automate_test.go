@@ -24,6 +24,9 @@ const (
 	later = `# Waits for the morning.
 name: Later
 timezone: Europe/Berlin
+goal:
+  event: order.paid
+  within_days: 7
 trigger:
   event: later
 steps:
@@ -106,7 +109,8 @@ func TestPushAndPullRoundTrip(t *testing.T) {
 			t.Fatalf("pull again: %v", err)
 		}
 		if diff := cmp.Diff(before, readFolder(t, back)); diff != "" ||
-			!strings.Contains(before["welcome."+format], "Hi {{event.data.name}}") {
+			!strings.Contains(before["welcome."+format], "Hi {{event.data.name}}") ||
+			!strings.Contains(before["later."+format], "within_days") {
 			t.Errorf("a second pull changes files (-before +after):\n%s", diff)
 		}
 	}

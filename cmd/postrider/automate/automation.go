@@ -19,6 +19,8 @@ type Automation struct {
 	Trigger               json.RawMessage `json:"trigger"`
 	Steps                 json.RawMessage `json:"steps"`
 	Timezone              *string         `json:"timezone"`
+
+	Goal *json.RawMessage `json:"goal"`
 }
 
 const statusArchived = "archived"

@@ -119,7 +119,7 @@ func (a Automation) definition() ([]byte, error) {
 		value any
 		given bool
 	}{{"description", a.Description, a.Description != nil}, {"timezone", a.Timezone, a.Timezone != nil},
-		{"trigger", a.Trigger, true}, {"steps", a.Steps, true}} {
+		{"goal", a.Goal, a.Goal != nil}, {"trigger", a.Trigger, true}, {"steps", a.Steps, true}} {
 		if !member.given {
 			continue
 		}

@@ -121,7 +121,7 @@ func (p Push) updateDraft(ctx context.Context, f file, list []Automation) (draft
 
 // changesOf returns an update to the whole definition. Fields missing from the file are cleared.
 func changesOf(definition map[string]any) map[string]any {
-	out := map[string]any{"description": nil, "timezone": nil}
+	out := map[string]any{"description": nil, "timezone": nil, "goal": nil}
 	maps.Copy(out, definition)
 	return out
 }

@@ -2,6 +2,7 @@ package definition
 
 import (
 	"encoding/json"
+	"time"
 
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/automations/clock"
@@ -17,6 +18,8 @@ const (
 	MaxEvents  = 10        // events of a wait or a cancellation
 	MaxCases   = 10
 	MaxHeaders = 10
+
+	MaxGoalDays = 90
 )
 
 // Definition is an automation as its author wrote it. After Decode, every step has a key.
@@ -26,6 +29,22 @@ type Definition struct {
 	Trigger     Trigger `json:"trigger"`
 	Steps       []Step  `json:"steps"`
 	Timezone    string  `json:"timezone,omitempty"` // IANA name; empty: UTC
+	Goal        *Goal   `json:"goal,omitempty"`     // nil: runs have no goal
+}
+
+// Goal is the event that the automation is meant to cause. A run converts if its person has the event within
+// the days after the run started.
+type Goal struct {
+	Event      string `json:"event"`
+	WithinDays int    `json:"within_days"`
+}
+
+// Until returns the time until which the event converts a run, or the zero time without a goal.
+func (g *Goal) Until(started time.Time) time.Time {
+	if g == nil {
+		return time.Time{}
+	}
+	return started.Add(time.Duration(g.WithinDays) * 24 * time.Hour)
 }
 
 // Trigger selects the events that start a run and the events that cancel it.

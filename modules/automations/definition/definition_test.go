@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/definition"
 )
 
-const verify = `{"name": "Verify", "timezone": "Europe/Berlin", "trigger": {"event": "user.created", "re_entry": "once", "cancel_on_events": ["user.deleted", {"event": "user.updated", "conditions": "event.data.gone"}]},
+const verify = `{"name": "Verify", "timezone": "Europe/Berlin", "goal": {"event": "order.paid", "within_days": 90}, "trigger": {"event": "user.created", "re_entry": "once", "cancel_on_events": ["user.deleted", {"event": "user.updated", "conditions": "event.data.gone"}]},
  "steps": [{"type": "send_email", "from": "hi@example.com", "template": {"alias": "verify"}},
            {"key": "verified", "type": "wait_for_event", "event": ["user.verified", "user.paid"], "timeout": "P2D", "on_timeout": "fail"},
            {"type": "condition", "if": "true", "on_false": {"goto": "over"}},
@@ -57,12 +57,23 @@ func withStep(step string) string {
 	return `{"name": "N", "trigger": {"event": "e"}, "steps": [` + step + `]}`
 }
 
+// withGoal returns the definition of an automation with a goal.
+func withGoal(goal string) string {
+	return `{"name": "N", "trigger": {"event": "e"}, "steps": [{"type": "end"}], "goal": ` + goal + `}`
+}
+
 // refused lists invalid definitions with the paths of their errors.
 var refused = map[string]struct {
 	document string
 	paths    []string
 }{
 	"not JSON":                {`{`, []string{"definition"}},
+	"an empty goal":           {withGoal(`{}`), []string{"goal.event", "goal.within_days"}},
+	"a goal of 91 days":       {withGoal(`{"event": "paid", "within_days": 91}`), []string{"goal.within_days"}},
+	"a goal of 0 days":        {withGoal(`{"event": "paid", "within_days": 0}`), []string{"goal.within_days"}},
+	"a goal of half a day":    {withGoal(`{"event": "paid", "within_days": 0.5}`), []string{"goal.within_days"}},
+	"a built-in goal":         {withGoal(`{"event": "$email.opened", "within_days": 7}`), []string{"goal.event"}},
+	"an unknown goal":         {withGoal(`{"event": "paid", "within_days": 7, "rate": 1}`), []string{"goal.rate"}},
 	"two values":              {`{} {}`, []string{"definition"}},
 	"an array":                {`[]`, []string{"definition"}},
 	"nothing":                 {`{}`, []string{"name", "steps", "trigger"}},

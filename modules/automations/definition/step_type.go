@@ -138,6 +138,9 @@ func Schema() map[string]any {
 // TriggerSchema returns the part of Schema about the trigger.
 func TriggerSchema() map[string]any { return schemaProperties(Schema())["trigger"].(map[string]any) } //nolint:forcetypeassert // created by object
 
+// GoalSchema returns the part of Schema about the goal.
+func GoalSchema() map[string]any { return schemaProperties(Schema())["goal"].(map[string]any) } //nolint:forcetypeassert // created by object
+
 // StepSchema returns the part of Schema about steps of a type. The caller must not change it.
 func StepSchema(name string) map[string]any { return stepForms()[name].schema }
 

@@ -126,8 +126,10 @@ var (
 	expression = textForm(MaxExpression, nil)
 	content    = textForm(MaxContent, nil)
 	addresses  = textOr(textForm(MaxString, nil), listForm(1, 50, textForm(MaxString, nil))).titled("StepAddresses")
-	events     = textOr(eventName, listForm(1, MaxEvents, eventName)).titled("StepEvents")
-	target     = textOr(oneOf(Continue, Ends, Fails),
+	goalEvent  = textForm(4*MaxName, CheckEventName).
+			withSchema(map[string]any{"maxLength": MaxName, "pattern": `^[^$\s](.*\S)?$`})
+	events = textOr(eventName, listForm(1, MaxEvents, eventName)).titled("StepEvents")
+	target = textOr(oneOf(Continue, Ends, Fails),
 		objectForm(member{"goto", keyText, true, "The key of a later step."}).titled("StepGoto")).titled("StepTarget")
 	timeOfDay = textForm(5, clock.CheckTimeOfDay).
 			withSchema(map[string]any{"pattern": "^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$"})
@@ -159,6 +161,11 @@ var definitionMembers = []member{
 				titled("ReEntryInterval")).titled("ReEntry"), false,
 			"Whether a person can have another run after the first. Defaults to every_time."},
 	), true, "The event that starts a run."},
+	{"goal", objectForm(
+		member{"event", goalEvent, true, "The name of the custom event that converts a run."},
+		member{"within_days", integerForm(1, MaxGoalDays), true,
+			"The number of days after the start of a run within which the event converts it."},
+	), false, "What the automation is meant to achieve. A run converts if its person has the event in time."},
 }
 
 var stepMembers = []member{

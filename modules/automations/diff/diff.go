@@ -48,6 +48,7 @@ func Compare(before, after *definition.Definition) Difference {
 		out.Fields = compareFields(out.Fields, name, old[name], young[name])
 	}
 	out.Fields = compareObjects(out.Fields, "trigger.", old["trigger"], young["trigger"])
+	out.Fields = compareObjects(out.Fields, "goal.", old["goal"], young["goal"])
 	order := placesOf(before, after)
 	for i := range after.Steps {
 		step := &after.Steps[i]

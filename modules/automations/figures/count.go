@@ -16,6 +16,7 @@ const (
 	ofEnded   = "ended"   // number of runs by status
 	ofSteps   = "steps"   // number of steps by status
 	ofLive    = "live"    // runs at a step, by the state of their work
+	ofGoal    = "goal"    // number of runs with a goal, by whether they converted
 )
 
 // countSQL counts everything in one snapshot, using index ranges of the automations. No index contains the
@@ -36,6 +37,9 @@ WITH counted AS (
 	UNION ALL
 	SELECT 'live', automation_id, version, step_index, CASE WHEN blocked IS NULL THEN state ELSE 'waiting' END, count(*)
 	FROM automation_works WHERE automation_id = ANY ($2::text[]) AND version > 0 GROUP BY 1, 2, 3, 4, 5
+	UNION ALL
+	SELECT 'goal', automation_id, 0, 0, CASE WHEN converted_at IS NULL THEN '' ELSE 'converted' END, count(*)
+	FROM automation_runs WHERE automation_id = ANY ($2::text[]) AND goal_until IS NOT NULL GROUP BY 1, 2, 3, 4, 5
 )
 SELECT c.what, c.automation_id, c.version, c.step_index, c.status, c.n, coalesce(v.definition->'steps'->c.step_index::int->>'key', '')
 FROM counted c JOIN automations a ON a.id = c.automation_id AND a.account_id = $1
@@ -76,6 +80,11 @@ func (f *Figures) addRow(row countRow) {
 	switch row.what {
 	case ofStarted:
 		f.Runs.Started += row.n
+		return
+	case ofGoal:
+		if f.Runs.WithGoal += row.n; row.status != "" {
+			f.Runs.Converted += row.n
+		}
 		return
 	case ofEnded:
 		if row.status == runs.StatusFailed { // the step is already counted among those that ended

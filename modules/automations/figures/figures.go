@@ -5,6 +5,9 @@ import "github.com/postrider/postrider/modules/automations/machine"
 // Runs counts the outcomes of runs.
 type Runs struct {
 	Started, Running, Waiting, Completed, Failed, Cancelled int
+
+	WithGoal  int // the part of Started whose version has a goal
+	Converted int // the part of WithGoal that reached it
 }
 
 // StepFigures counts the runs that reached a step and their outcomes there. A retried run counts once for each

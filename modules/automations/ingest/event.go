@@ -70,6 +70,7 @@ type posting struct {
 	answer   Result
 	at       time.Time
 	trial    bool
+	isGoal   bool // the goal of an automation
 }
 
 // toEvent returns the event as the response shows it.

@@ -40,11 +40,12 @@ type listener struct {
 	accountID, event, automationID string
 	version                        int
 	starts, waits, cancels         bool
+	converts                       bool
 	paused                         bool
 }
 
 const listensSQL = `
-SELECT DISTINCT l.account_id, l.event, l.automation_id, l.version, l.starts, l.waits, l.cancels, a.status = 'paused' AS paused
+SELECT DISTINCT l.account_id, l.event, l.automation_id, l.version, l.starts, l.waits, l.cancels, l.converts, a.status = 'paused' AS paused
 FROM unnest($1::text[], $2::text[]) AS p (account_id, event)
 JOIN automation_listens l ON l.account_id = p.account_id AND l.event = p.event
 JOIN automations a ON a.id = l.automation_id
@@ -60,7 +61,7 @@ func (s *Service) loadListeners(ctx context.Context, tx db.Execer, list []*posti
 		accounts, names = append(accounts, p.AccountID), append(names, p.Name)
 	}
 	rows, err := db.All(ctx, tx, func(l *listener) []any {
-		return []any{&l.accountID, &l.event, &l.automationID, &l.version, &l.starts, &l.waits, &l.cancels, &l.paused}
+		return []any{&l.accountID, &l.event, &l.automationID, &l.version, &l.starts, &l.waits, &l.cancels, &l.converts, &l.paused}
 	}, listensSQL, db.Array(accounts), db.Array(names))
 	if err != nil {
 		return nil, fmt.Errorf("read listening versions: %w", err)
@@ -116,17 +117,31 @@ func (r *round) takeAll(ctx context.Context, list []*posting) error {
 	return nil
 }
 
-// prepare locks the persons whose events have listeners, then reads their runs. The snapshot of a statement
-// after the locks contains every change made under them.
+// listenersTo reports whether a version reacts to the event now, and whether it is the goal of a version, which
+// package goals evaluates later.
+func (r *round) listenersTo(p *posting) (react, goal bool) {
+	for _, l := range r.listens[eventName{p.AccountID, p.Name}] {
+		react = react || l.starts || l.waits || l.cancels
+		goal = goal || l.converts
+	}
+	return react, goal
+}
+
+// prepare locks the persons whose events have listeners, then reads the runs that the events may change. The
+// snapshot of a statement after the locks contains every change made under them.
 func (r *round) prepare(ctx context.Context, list []*posting) error {
-	var persons []runs.Person
+	var persons, locked []runs.Person
 	for _, p := range list {
-		if len(r.listens[eventName{p.AccountID, p.Name}]) > 0 && !p.identity().IsZero() &&
-			!slices.Contains(persons, p.person()) {
+		react, goal := r.listenersTo(p)
+		if p.identity().IsZero() || !react && !goal {
+			continue
+		}
+		p.isGoal = goal
+		if locked = append(locked, p.person()); react && !slices.Contains(persons, p.person()) {
 			persons = append(persons, p.person())
 		}
 	}
-	if err := runs.LockPerson(ctx, r.tx, persons...); err != nil {
+	if err := runs.LockPerson(ctx, r.tx, locked...); err != nil {
 		return err
 	}
 	now, err := db.One(ctx, r.tx, db.Value[time.Time], `SELECT clock_timestamp()`)

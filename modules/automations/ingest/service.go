@@ -33,6 +33,9 @@ type Signals interface {
 // WorkChannel is woken when runs have something to do.
 const WorkChannel = "automations"
 
+// GoalChannel is woken when events may convert runs.
+const GoalChannel = "automation_goals"
+
 // Params contains the dependencies of the service.
 type Params struct {
 	DB       *db.DB
@@ -121,6 +124,9 @@ func (s *Service) Post(ctx context.Context, in Post) (Result, error) {
 	s.bus.Wake()
 	if p.answer.Matched+p.answer.Resumed > 0 {
 		s.signals.Wake(WorkChannel)
+	}
+	if p.isGoal {
+		s.signals.Wake(GoalChannel)
 	}
 	return p.answer, nil
 }

@@ -22,6 +22,7 @@ var eventRows = batch.New("v",
 	batch.Text("source", func(p *posting) string { return p.Source }),
 	batch.Int("depth", func(p *posting) int { return p.Depth }),
 	batch.JSON("matches", func(p *posting) []shape.EventMatch { return p.storedMatches() }),
+	batch.Bool("goal_pending", func(p *posting) bool { return p.isGoal }),
 	batch.Bool("trial", func(p *posting) bool { return p.trial }),
 	batch.Time("created_at", postedAt),
 )

@@ -126,7 +126,8 @@ func findLiquid(path string, value any) (out []source) {
 	return out
 }
 
-// EventNames returns the names of the events that start a run of the program, end its waits or cancel it.
+// EventNames returns the names of the events that start a run of the program, end its waits, cancel it or convert
+// it.
 func (p *Program) EventNames() map[string][]string {
 	kinds := map[string][]string{}
 	add := func(event, kind string) {
@@ -142,6 +143,9 @@ func (p *Program) EventNames() map[string][]string {
 	}
 	for event := range p.cancel {
 		add(event, "cancel")
+	}
+	if goal := p.Definition.Goal; goal != nil {
+		add(goal.Event, "convert")
 	}
 	return kinds
 }

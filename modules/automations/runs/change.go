@@ -27,6 +27,7 @@ var runRows = batch.New("v",
 	batch.Int("depth", func(s *Settlement) int { return s.Live.Depth }),
 	batch.Time("started_at", func(s *Settlement) time.Time { return s.Live.Run.StartedAt }),
 	batch.Bool("ended", func(s *Settlement) bool { return s.hasEnded() }).SourceOnly(),
+	batch.Time("goal_until", (*Settlement).goalUntil),
 	batch.ComputedColumn[*Settlement]("ended_at", `CASE WHEN v.ended THEN clock_timestamp() END`),
 )
 
@@ -52,6 +53,14 @@ var (
 	insertRunsSQL  = db.Compile(runRows.Insert("automation_runs"))
 	insertWorksSQL = db.Compile(workRows.Insert("automation_works"))
 )
+
+// goalUntil returns until when the event of the goal converts the run. A trial has no goal.
+func (s *Settlement) goalUntil() time.Time {
+	if s.Live.Trial != nil {
+		return time.Time{}
+	}
+	return s.Program.Definition.Goal.Until(s.Live.Run.StartedAt)
+}
 
 // findIdentity returns the identity by which events find the run. A trial has none.
 func (s *Settlement) findIdentity() machine.Identity {

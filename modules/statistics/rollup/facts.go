@@ -57,19 +57,60 @@ SELECT f.account_id, f.type, ` + fmt.Sprintf(quarter, "f.created_at") + `, ` + f
 
 var binSQL = fmt.Sprintf(`least(greatest(floor(ln(greatest(extract(epoch FROM f.created_at - m.sent_at), 0.001)::float8 / %[1]v) / ln(%[2]v::float8)), 0), %[3]d)::int`, FirstBin, Widening, LastBin)
 
-// Selection selects facts.
-type Selection struct{ text string }
+// runsSQL reads the facts about runs of a selection, which is a condition on f. A run that fails and is retried
+// has several ends, and each of them counts.
+func runsSQL(selection string) string {
+	return `
+WITH f AS MATERIALIZED (
+	SELECT f.account_id, f.type, f.created_at, f.subject_id, coalesce(f.data->>'automation_id', '') AS automation_id FROM facts f
+	 WHERE ` + selection + `
+	   AND f.type IN ('automation.started', 'automation.completed', 'automation.failed', 'automation.cancelled', 'automation.converted')
+)
+SELECT f.account_id, f.automation_id, f.type, ` + fmt.Sprintf(quarter, "f.created_at") + `, ` + fmt.Sprintf(quarter, "coalesce(r.started_at, f.created_at)") + `,
+	r.goal_until IS NOT NULL, count(*)
+  FROM f LEFT JOIN LATERAL (SELECT started_at, goal_until FROM automation_runs r WHERE r.id = f.subject_id AND r.account_id = f.account_id LIMIT 1) r ON true
+ GROUP BY 1, 2, 3, 4, 5, 6`
+}
+
+// Selection selects facts: text reads those about mail, and runs those about runs.
+type Selection struct{ text, runs string }
+
+func newSelection(condition string) Selection {
+	return Selection{factsSQL(condition), runsSQL(condition)}
+}
 
 var (
 	// Between selects the facts with ids in [$1, $2).
-	Between = Selection{factsSQL(`f.id >= $1 AND f.id < $2`)}
+	Between = newSelection(`f.id >= $1 AND f.id < $2`)
 	// OfAccount selects the facts of account $3 with ids in [$1, $2).
-	OfAccount = Selection{factsSQL(`f.id >= $1 AND f.id < $2 AND f.account_id = $3`)}
-	// About selects the facts of account $1 about the emails $2 with ids from $3 on.
-	About = Selection{factsSQL(`f.account_id = $1 AND f.subject_id = ANY($2) AND f.id >= $3`)}
+	OfAccount = newSelection(`f.id >= $1 AND f.id < $2 AND f.account_id = $3`)
+	// About selects the facts of account $1 about the emails or runs $2 with ids from $3 on.
+	About = newSelection(`f.account_id = $1 AND f.subject_id = ANY($2) AND f.id >= $3`)
 )
 
-// Read counts the facts of a selection with a sign: 1 to add, -1 to subtract.
+// ReadRuns counts the facts about runs of a selection, like Read.
+func (r *Rollup) ReadRuns(ctx context.Context, on db.Execer, of Selection, sign int64, args ...any) error {
+	err := db.Each(ctx, on, func(row db.Row) error {
+		var f RunFacts
+		var at [Placements]int64
+		if err := row.Scan(&f.AccountID, &f.AutomationID, &f.Type, &at[ByEvent], &at[ByEmail], &f.HasGoal,
+			&f.Count); err != nil {
+			return err
+		}
+		f.Count *= sign
+		for placed, seconds := range at {
+			f.At[placed] = time.Unix(seconds, 0).UTC()
+		}
+		r.AddRuns(&f)
+		return nil
+	}, of.runs, args...)
+	if err != nil {
+		return fmt.Errorf("read facts about runs to be counted: %w", err)
+	}
+	return nil
+}
+
+// Read counts the facts about mail of a selection with a sign: 1 to add, -1 to subtract.
 func (r *Rollup) Read(ctx context.Context, on db.Execer, of Selection, sign int64, args ...any) error {
 	tags := map[string][]string{}
 	err := db.Each(ctx, on, func(row db.Row) error {

@@ -21,6 +21,7 @@ const (
 	SenderDomains                // all recipients' domains of a sender's mail together
 	Tag                          // a tag, for any sender
 	SenderTags                   // all tags of a sender's mail together
+	Runs                         // runs of an automation, whose id is the key
 	kinds
 )
 
@@ -50,7 +51,7 @@ type Placement int
 // The placements.
 const (
 	ByEvent Placement = iota // when the result happened
-	ByEmail                  // when its email was handed over
+	ByEmail                  // when its email was handed over, or its run started
 	Placements
 )
 
@@ -67,6 +68,16 @@ const (
 	Clicked
 	Unsubscribed
 	Suppressed
+)
+
+// The figures of a chunk about runs, by index.
+const (
+	RunsStarted  = iota
+	RunsWithGoal // the part of RunsStarted whose version has a goal
+	RunsCompleted
+	RunsFailed
+	RunsCancelled
+	RunsConverted
 )
 
 // Size returns the figure by which rows are compared.
@@ -189,6 +200,39 @@ func (r *Rollup) Add(f *Facts) {
 	}
 	refused.Recipients += f.Count
 	refused.EmailID = max(refused.EmailID, f.EmailID)
+}
+
+// RunFacts represents several facts about runs that are equal in every counted property.
+type RunFacts struct {
+	AccountID, AutomationID string
+	Type                    string // for example automation.started
+	At                      [Placements]time.Time
+	Count                   int64 // negative to subtract them
+	HasGoal                 bool  // the version of the run has a goal
+}
+
+// AddRuns counts facts about runs.
+func (r *Rollup) AddRuns(f *RunFacts) {
+	var figures chunk.SlotCounts
+	switch f.Type {
+	case "automation.started":
+		if figures[RunsStarted] = f.Count; f.HasGoal {
+			figures[RunsWithGoal] = f.Count
+		}
+	case "automation.completed":
+		figures[RunsCompleted] = f.Count
+	case "automation.failed":
+		figures[RunsFailed] = f.Count
+	case "automation.cancelled":
+		figures[RunsCancelled] = f.Count
+	case "automation.converted":
+		figures[RunsConverted] = f.Count
+	}
+	for placed, at := range f.At {
+		day := DayOf(at)
+		row := RowKey{AccountID: f.AccountID, Kind: Runs, Day: day, Key: f.AutomationID}
+		r.Series(row)[placed].Add(int(at.Sub(day.Start())/Quarter), &figures)
+	}
 }
 
 // domains returns the recipient domains that facts count for, with their numbers of recipients.

@@ -199,7 +199,7 @@ func (d exportDrill) cursorHolder() (found *faults.Server) {
 // everyFactOnce waits until the export has caught up, and compares the stream with the facts.
 func (d exportDrill) everyFactOnce() {
 	d.t.Helper()
-	const public = `type NOT IN ('email.rescheduled', 'automation.cancelled')`
+	const public = `type NOT IN ('email.rescheduled', 'automation.cancelled', 'automation.converted')`
 	expect.Eventually(d.t, "mail and export are idle", func() bool {
 		return d.nodes[0].Query(`SELECT (SELECT count(*) FROM recipients WHERE state IN ('queued', 'deferred')) + (SELECT count(*) FROM facts f, event_exports e WHERE f.id > e.position)`)[0][0] == "0"
 	})

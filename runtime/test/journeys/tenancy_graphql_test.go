@@ -63,7 +63,7 @@ func TestGraphQLIsolatesAccounts(t *testing.T) {
 	for _, f := range schema.Schema.QueryType.Fields {
 		switch {
 		case crossing[f.Name] != "":
-			query := strings.NewReplacer("EMAIL", byField["email"], "WEBHOOK", byField["webhook"]).
+			query := strings.NewReplacer("EMAIL", byField["email"], "WEBHOOK", byField["webhook"], "AUTOMATION", byField["automation"]).
 				Replace(crossing[f.Name])
 			ask := func(a *harness.App) string {
 				return string(a.Do(t, http.MethodPost, "/graphql", map[string]string{"query": query}).Body)
@@ -72,6 +72,9 @@ func TestGraphQLIsolatesAccounts(t *testing.T) {
 				t.Errorf("the owner's %s returned no data, so this proves nothing: %s", f.Name, own)
 			}
 			foreign := ask(stranger)
+			if f.Name == "automationStatistics" && foreign != `{"data":{"automationStatistics":{"totals":{"started":0}}}}` {
+				t.Errorf("the statistics of another account's automation are %s, want none", foreign)
+			}
 			if answered := strings.HasPrefix(foreign, `{"data":{"`+f.Name+`":`); !answered &&
 				!strings.Contains(foreign, `"code":"not_found"`) {
 				t.Errorf("a stranger's %s: %s", f.Name, foreign)
@@ -319,11 +322,12 @@ func checkConnection(t *testing.T, app, stranger *harness.App, field string) {
 
 // crossing are queries with which another account requests records of the first one.
 var crossing = map[string]string{
-	"nodes":              `{nodes(ids:["EMAIL"]){id}}`,
-	"search":             `{search(query:"example.net"){id title detail}}`,
-	"health":             `{health{findings{code found subjectId}}}`,
-	"emailStatistics":    `{emailStatistics(range:{gte:"2020-01-01T00:00:00Z",lt:"2036-01-01T00:00:00Z"},interval:MONTH,groupBy:RECIPIENT_DOMAIN){groups{key}}}`,
-	"receivedStatistics": `{receivedStatistics(range:{gte:"2020-01-01T00:00:00Z",lt:"2036-01-01T00:00:00Z"},interval:MONTH,groupBy:DOMAIN){groups{key}}}`,
-	"topBounceReasons":   `{topBounceReasons(range:{gte:"2020-01-01T00:00:00Z",lt:"2036-01-01T00:00:00Z"}){host example{emailId}}}`,
-	"webhookStatistics":  `{webhookStatistics(range:{gte:"2026-01-01T00:00:00Z",lt:"2026-01-02T00:00:00Z"},webhookId:"WEBHOOK"){endpoints{webhook{id url}}}}`,
+	"nodes":                `{nodes(ids:["EMAIL"]){id}}`,
+	"search":               `{search(query:"example.net"){id title detail}}`,
+	"health":               `{health{findings{code found subjectId}}}`,
+	"emailStatistics":      `{emailStatistics(range:{gte:"2020-01-01T00:00:00Z",lt:"2036-01-01T00:00:00Z"},interval:MONTH,groupBy:RECIPIENT_DOMAIN){groups{key}}}`,
+	"receivedStatistics":   `{receivedStatistics(range:{gte:"2020-01-01T00:00:00Z",lt:"2036-01-01T00:00:00Z"},interval:MONTH,groupBy:DOMAIN){groups{key}}}`,
+	"topBounceReasons":     `{topBounceReasons(range:{gte:"2020-01-01T00:00:00Z",lt:"2036-01-01T00:00:00Z"}){host example{emailId}}}`,
+	"automationStatistics": `{automationStatistics(range:{gte:"2020-01-01T00:00:00Z",lt:"2036-01-01T00:00:00Z"},interval:MONTH,automationId:"AUTOMATION"){totals{started}}}`,
+	"webhookStatistics":    `{webhookStatistics(range:{gte:"2026-01-01T00:00:00Z",lt:"2026-01-02T00:00:00Z"},webhookId:"WEBHOOK"){endpoints{webhook{id url}}}}`,
 }

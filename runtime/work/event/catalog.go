@@ -31,6 +31,7 @@ const (
 	AutomationCompleted     Type = "automation.completed"
 	AutomationFailed        Type = "automation.failed"
 	AutomationCancelled     Type = "automation.cancelled"
+	AutomationConverted     Type = "automation.converted"
 
 	DomainAdded            Type = "domain.added"
 	DomainVerified         Type = "domain.verified"
@@ -58,7 +59,9 @@ type Entry struct {
 
 // IsPublic reports whether webhooks, the event log and its stream contain events of the type. Other events
 // appear only on the timeline of their subject.
-func (e Entry) IsPublic() bool { return e.Type != EmailRescheduled && e.Type != AutomationCancelled }
+func (e Entry) IsPublic() bool {
+	return e.Type != EmailRescheduled && e.Type != AutomationCancelled && e.Type != AutomationConverted
+}
 
 // Catalog lists every public event type, sorted by name.
 func Catalog() []Entry {
@@ -90,6 +93,8 @@ var catalog = []Entry{
 		sampleReachedUsage()},
 	{AutomationCancelled, "A run was cancelled. It appears in the timeline and is not sent to webhooks", sampleRun("cancelled", 1, "delay", nil)},
 	{AutomationCompleted, "A run finished all its steps, or ended early on a false condition", sampleRun("completed", 2, "send_email", nil)},
+	{AutomationConverted, "A run reached the goal of its automation. It appears in the timeline and is not sent " +
+		"to webhooks", sampleRun("completed", 2, "send_email", nil)},
 	{AutomationFailed, "A run failed: a send failed, a wait timed out, or a value was " +
 		"invalid", sampleRun("failed", 1, "send_email", &sampleRunError)},
 	{AutomationStarted, "An active automation matched an incoming event and a run was created", sampleRun("running", 0, "delay", nil)},
