@@ -129,6 +129,13 @@ func TestTemplatesAreEditedInABrowser(t *testing.T) {
 	runScript(t, startCaptured(t), "templates.mjs")
 }
 
+// In a real browser: a user sets the goal of an automation, and sees which runs reach it.
+func TestGoalsInABrowser(t *testing.T) {
+	expect.SkipWhenQuick(t, "make ui-test")
+	t.Parallel()
+	runScript(t, startCaptured(t), "goals.mjs")
+}
+
 // In a real browser: a very long list of emails. make ui-million runs it; POSTRIDER_UI_ROWS is the number.
 func TestAVeryLongListInABrowser(t *testing.T) {
 	rows, err := strconv.Atoi(os.Getenv("POSTRIDER_UI_ROWS"))

@@ -44,19 +44,24 @@ export interface components {
     AutomationBacktest: { active_starts: number; differ: number; differences: (components['schemas']["BacktestDifference"])[]; draft_starts: number; events: number; has_more: boolean; version: number | null }
     AutomationCheckAnswer: { problems: (components['schemas']["AutomationProblem"])[] }
     AutomationCompletedEvent: { created_at: string; data: components['schemas']["RunPayload"]; type: "automation.completed" }
-    AutomationDefinition: { description?: string; name: string; steps: (components['schemas']["StepDefinition"])[]; timezone?: string; trigger: (components['schemas']["TriggerDefinition"]) }
+    AutomationDefinition: { description?: string; goal?: components['schemas']["StoredGoal"]; name: string; steps: (components['schemas']["StepDefinition"])[]; timezone?: string; trigger: (components['schemas']["TriggerDefinition"]) }
     AutomationDiff: { fields: (components['schemas']["FieldChange"])[]; from: number | null; steps: (components['schemas']["StepChange"])[]; to: number | null }
     AutomationDiffAnswer: { diff: components['schemas']["AutomationDiff"] }
     AutomationFailedEvent: { created_at: string; data: components['schemas']["RunPayload"]; type: "automation.failed" }
     AutomationList: { automations: (components['schemas']["AutomationRecord"])[]; has_more: boolean; next_cursor: string | null }
     AutomationProblem: { message: string; path: string; severity: "error" | "warning" }
-    AutomationRecord: { activated_at: string | null; created_at: string; description: string | null; draining: "release" | "cancel" | null; etag: string; has_unpublished_changes: boolean; id: string; name: string; status: "draft" | "active" | "paused" | "archived"; steps: (components['schemas']["StepDefinition"])[]; timezone: string | null; trigger: (components['schemas']["TriggerDefinition"]); updated_at: string; version: number | null }
-    AutomationRun: { automation_id: string; email: string | null; ended_at: string | null; error: string | null; event_id: string; id: string; started_at: string; status: "running" | "waiting" | "completed" | "failed" | "cancelled"; step_index: number; user_id: string | null; version: number }
+    AutomationRecord: { activated_at: string | null; created_at: string; description: string | null; draining: "release" | "cancel" | null; etag: string; goal: (components['schemas']["StoredGoal"]) | (null); has_unpublished_changes: boolean; id: string; name: string; status: "draft" | "active" | "paused" | "archived"; steps: (components['schemas']["StepDefinition"])[]; timezone: string | null; trigger: (components['schemas']["TriggerDefinition"]); updated_at: string; version: number | null }
+    AutomationRun: { automation_id: string; converted_at: string | null; email: string | null; ended_at: string | null; error: string | null; event_id: string; id: string; started_at: string; status: "running" | "waiting" | "completed" | "failed" | "cancelled"; step_index: number; user_id: string | null; version: number }
     AutomationRunAnswer: { automation_run: components['schemas']["AutomationRunDetail"] }
-    AutomationRunDetail: { automation_id: string; email: string | null; ended_at: string | null; error: string | null; event: components['schemas']["RunEvent"]; event_id: string; held: boolean; id: string; next_at: string | null; started_at: string; status: "running" | "waiting" | "completed" | "failed" | "cancelled"; step_index: number; steps: (components['schemas']["AutomationStep"])[]; user_id: string | null; version: number; waiting_for: (components['schemas']["WaitingFor"]) | (null) }
+    AutomationRunDetail: { automation_id: string; converted_at: string | null; email: string | null; ended_at: string | null; error: string | null; event: components['schemas']["RunEvent"]; event_id: string; held: boolean; id: string; next_at: string | null; started_at: string; status: "running" | "waiting" | "completed" | "failed" | "cancelled"; step_index: number; steps: (components['schemas']["AutomationStep"])[]; user_id: string | null; version: number; waiting_for: (components['schemas']["WaitingFor"]) | (null) }
+    AutomationRunFigures: { cancelled: number; completed: number; converted: number; failed: number; started: number; with_goal: number }
     AutomationRunList: { automation_runs: (components['schemas']["AutomationRun"])[]; has_more: boolean; next_cursor: string | null }
     AutomationSimulation: { automation_id: string; condition: (components['schemas']["ExpressionExplanation"]) | (null); ended_at: string; error: string | null; events: (components['schemas']["SimulatedArrival"])[]; facts: (components['schemas']["SimulatedFact"])[]; started_at: string; status: "completed" | "failed" | "cancelled" | "not_started"; steps: (components['schemas']["SimulatedStep"])[]; version: number | null }
     AutomationStartedEvent: { created_at: string; data: components['schemas']["RunPayload"]; type: "automation.started" }
+    AutomationStatistics: { as_of: string; buckets: (components['schemas']["AutomationStatisticsBucket"])[]; totals: components['schemas']["AutomationStatisticsFigures"] }
+    AutomationStatisticsAnswer: { statistics: components['schemas']["AutomationStatistics"] }
+    AutomationStatisticsBucket: { figures: components['schemas']["AutomationStatisticsFigures"]; start: string }
+    AutomationStatisticsFigures: { emails: components['schemas']["EmailFigures"]; runs: components['schemas']["AutomationRunFigures"] }
     AutomationStep: { email_id: string | null; ended_at: string; error: string | null; index: number; key: string; output: Record<string, unknown>; started_at: string; status: string; type: string }
     AutomationStepCompletedEvent: { created_at: string; data: components['schemas']["RunPayload"]; type: "automation.step_completed" }
     AutomationVersion: { created_at: string; definition: components['schemas']["AutomationDefinition"]; number: number }
@@ -96,7 +101,7 @@ export interface components {
     ContactUnsubscribedEvent: { created_at: string; data: components['schemas']["UnsubscribePayload"]; type: "contact.unsubscribed" }
     CreateAPIKey: { allowed_ips?: (string)[] | null; domain_ids?: (string)[] | null; expires_at?: string | null; name: string; scope?: "full" | "sending" | "read" | null }
     CreateAccount: { name: string }
-    CreateAutomation: { description?: string | null; name: string; steps: (components['schemas']["StepDefinition"])[]; timezone?: string | null; trigger: (components['schemas']["TriggerDefinition"]) }
+    CreateAutomation: { description?: string | null; goal?: (components['schemas']["GoalDefinition"]) | (null); name: string; steps: (components['schemas']["StepDefinition"])[]; timezone?: string | null; trigger: (components['schemas']["TriggerDefinition"]) }
     CreateInvitation: { email: string; role: "owner" | "admin" | "developer" | "billing" | "viewer" }
     CreateSMTPCredential: { domain_ids?: (string)[] | null; name: string }
     CreateWebhook: { events?: ("account.rate_exceeded" | "account.usage_reached" | "automation.completed" | "automation.failed" | "automation.started" | "automation.step_completed" | "contact.unsubscribed" | "domain.added" | "domain.claim_started" | "domain.claimed" | "domain.deleted" | "domain.dkim_rotated" | "domain.failed" | "domain.lost" | "domain.temporary_failure" | "domain.updated" | "domain.verified" | "email.bounced" | "email.cancelled" | "email.clicked" | "email.complained" | "email.delivered" | "email.delivery_delayed" | "email.failed" | "email.opened" | "email.received" | "email.scheduled" | "email.sent" | "email.suppressed" | "suppression.added" | "suppression.removed" | "webhook.disabled")[] | null; rate_limit?: number | null; url: string }
@@ -149,6 +154,7 @@ export interface components {
     EmailDeliveredEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.delivered" }
     EmailDeliveryDelayedEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.delivery_delayed" }
     EmailFailedEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.failed" }
+    EmailFigures: { accepted: number; bounced: number; clicked: number; complained: number; delayed: number; delivered: number; failed: number; opened: number; recipients: number; suppressed: number; unsubscribed: number }
     EmailList: { emails: (components['schemas']["EmailRecord"])[]; has_more: boolean; next_cursor: string | null }
     EmailOpenedEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.opened" }
     EmailPayload: { bounce?: components['schemas']["BouncePayload"]; bounce_reason?: string; cc: (string)[]; click?: components['schemas']["ClickPayload"]; complaint?: components['schemas']["ComplaintPayload"]; created_at: string; delay?: components['schemas']["DelayPayload"]; email_id: string; email_status: string; failure?: components['schemas']["FailurePayload"]; from: string; open?: components['schemas']["OpenPayload"]; recipient?: string; scheduled_at?: string; status: string; subject: string; suppressed_recipients?: (string)[]; tags: (components['schemas']["Tag"])[]; to: (string)[] }
@@ -180,6 +186,7 @@ export interface components {
     FieldChange: { after: unknown; before: unknown; path: string }
     ForgotPassword: { email: string }
     ForwardReceivedEmail: { attachments?: (components['schemas']["AttachmentInput"])[] | null; bcc?: (components['schemas']["Mailboxes"]) | (null); cc?: (components['schemas']["Mailboxes"]) | (null); from?: (components['schemas']["Mailbox"]) | (null); headers?: Record<string, string> | null; html?: string | null; reply_to?: (components['schemas']["Mailboxes"]) | (null); subject?: string | null; tags?: (components['schemas']["TagsInput"]) | (null); text?: string | null; to: (components['schemas']["Mailboxes"]); with_attachments?: boolean | null }
+    GoalDefinition: { event: string; within_days: number }
     Header: { name: string; value: string }
     HttpSettings: { body: string | null; content_type: string | null; header_names: (string)[]; id_path: string | null; idempotent: boolean; url: string }
     ImageAnswer: { image: components['schemas']["ImageRecord"] }
@@ -363,6 +370,7 @@ export interface components {
     StepTemplate: { alias?: string; id?: string; variables?: Record<string, unknown> }
     StepWindow: { days?: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[]; from: string; to: string }
     StopEmailChange: { token: string }
+    StoredGoal: { event: string; within_days: number }
     SuppressionAddedEvent: { created_at: string; data: components['schemas']["SuppressionPayload"]; type: "suppression.added" }
     SuppressionAnswer: { suppression: components['schemas']["SuppressionRecord"] }
     SuppressionBatch: { data: (components['schemas']["SuppressionItem"])[] }
@@ -381,6 +389,9 @@ export interface components {
     TemplateList: { has_more: boolean; next_cursor: string | null; templates: (components['schemas']["TemplateSummary"])[] }
     TemplateRecord: { alias: string | null; category: string | null; created_at: string; etag: string; from: string | null; has_unpublished_changes: boolean; html: string | null; id: string; name: string; published_at: string | null; reply_to: (string)[]; status: "draft" | "published"; subject: string | null; text: string | null; unsubscribe_enabled: boolean; updated_at: string; variables: (components['schemas']["TemplateVariable"])[]; version: number | null }
     TemplateReference: { alias?: string | null; id?: string | null; variables?: Record<string, unknown> | null }
+    TemplateStatistics: { as_of: string; buckets: (components['schemas']["TemplateStatisticsBucket"])[]; totals: components['schemas']["EmailFigures"] }
+    TemplateStatisticsAnswer: { statistics: components['schemas']["TemplateStatistics"] }
+    TemplateStatisticsBucket: { figures: components['schemas']["EmailFigures"]; start: string }
     TemplateSummary: { alias: string | null; category: string | null; created_at: string; from: string | null; has_unpublished_changes: boolean; id: string; name: string; published_at: string | null; reply_to: (string)[]; status: "draft" | "published"; subject: string | null; unsubscribe_enabled: boolean; updated_at: string; variables: (components['schemas']["TemplateVariable"])[]; version: number | null }
     TemplateVariable: { fallback: unknown; key: string; required: boolean; type: "string" | "number" | "boolean" | "list" | "object" }
     TemplateVariableInput: { fallback?: unknown; key: string; required?: boolean | null; type: "string" | "number" | "boolean" | "list" | "object" }
@@ -398,7 +409,7 @@ export interface components {
     UpdateAPIKey: { allowed_ips?: (string)[]; name?: string }
     UpdateAccount: { body_retention_days?: number; email?: string; name?: string; record_retention_days?: number; require_second_factor?: boolean }
     UpdateAccountAsOperator: { daily_bytes?: number | null; monthly_limit?: number | null; payment_method?: boolean; plan?: string; production_unlocked?: boolean; stored_bytes?: number | null; suspended?: boolean }
-    UpdateAutomation: { description?: string | null; name?: string; steps?: (components['schemas']["StepDefinition"])[]; timezone?: string | null; trigger?: (components['schemas']["TriggerDefinition"]) }
+    UpdateAutomation: { description?: string | null; goal?: (components['schemas']["GoalDefinition"]) | (null); name?: string; steps?: (components['schemas']["StepDefinition"])[]; timezone?: string | null; trigger?: (components['schemas']["TriggerDefinition"]) }
     UpdateBilling: { billing_email?: string; monthly_limit?: number | null }
     UpdateDomain: { click_tracking?: boolean; ed25519?: boolean; inbound_enabled?: boolean; open_tracking?: boolean; tls_mode?: "opportunistic" | "enforced" }
     UpdateEmail: { cancel?: true; scheduled_at?: string }
@@ -511,6 +522,9 @@ export interface paths {
   }
   "/automations/{id}/simulate": {
     post: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["SimulateAutomation"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["SimulationAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+  }
+  "/automations/{id}/statistics": {
+    get: { parameters: { query?: { since?: string; until?: string; interval?: "hour" | "day" | "week" | "month"; timezone?: string; placed_by?: "event" | "start" }; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["AutomationStatisticsAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
   "/automations/{id}/versions": {
     get: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["AutomationVersionsAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
@@ -852,6 +866,9 @@ export interface paths {
   }
   "/templates/{id}/rollback": {
     post: { parameters: { query?: never; path: { id: string }; header?: { "Idempotency-Key"?: string }; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["RollbackTemplate"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["PublicationAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+  }
+  "/templates/{id}/statistics": {
+    get: { parameters: { query?: { since?: string; until?: string; interval?: "hour" | "day" | "week" | "month"; timezone?: string; placed_by?: "event" | "start" }; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["TemplateStatisticsAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
   "/templates/{id}/versions": {
     get: { parameters: { query?: { limit?: number; cursor?: string }; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["VersionList"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }

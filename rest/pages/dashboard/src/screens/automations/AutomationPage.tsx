@@ -16,6 +16,7 @@ import { PageHead } from '@/parts/Page'
 import { SkeletonRows } from '@/parts/Skeleton'
 import { Tabs } from '@/parts/Tabs'
 import { Time } from '@/parts/Time'
+import { percent, shareOf } from '@/screens/statistics/figures'
 import { ActivateDialog, ArchiveDialog, DeleteDialog, PauseDialog } from './Acts'
 import { AutomationDetail, Automations } from './automations.gen'
 import { LeaveDialog } from '@/screens/code/Dialogs'
@@ -27,6 +28,7 @@ import { checkKey, definitionKey, useCheck, type Detail, type Problem } from './
 import { DryRun, type Played } from './DryRun'
 import { traceOf } from './model/trace'
 import { Runs } from './Runs'
+import { Statistics } from './Statistics'
 import { useDraft } from './useDraft'
 import { lookOfAutomation } from './status'
 import { Versions } from './Versions'
@@ -49,7 +51,7 @@ export default function AutomationPage() {
 }
 
 function Loaded({ automation: a }: { automation: Detail }) {
-  const { can } = useViewer()
+  const { can, has } = useViewer()
   const write = can('WRITE')
   const client = useQueryClient()
   const navigate = useNavigate()
@@ -108,8 +110,8 @@ function Loaded({ automation: a }: { automation: Detail }) {
           {elsewhere && <p role="status" className="flex flex-wrap items-center gap-2 rounded-control bg-warn-soft px-3 py-1.5 text-warn"><span>Someone else changed this draft since you opened it. Your changes are kept.</span><button type="button" className="btn sm ml-auto" onClick={() => void draft.save()}>Compare changes</button></p>}
         </div>
         <Tabs
-          label="Automation" value={tab} onChange={(key) => change({ tab: key === 'steps' ? undefined : key, q: undefined, step: undefined })}
-          tabs={[{ key: 'steps', name: dirty ? 'Steps *' : 'Steps', count: open > 0 ? open : undefined }, { key: 'definition', name: 'JSON' }, { key: 'try', name: 'Dry run', hidden: !write }, { key: 'runs', name: 'Runs' }, { key: 'versions', name: 'Versions', count: a.versions.length || undefined }]}
+          label="Automation" value={tab} onChange={(key) => change({ tab: key === 'steps' ? undefined : key, q: undefined, step: undefined, range: undefined, by: undefined })}
+          tabs={[{ key: 'steps', name: dirty ? 'Steps *' : 'Steps', count: open > 0 ? open : undefined }, { key: 'definition', name: 'JSON' }, { key: 'try', name: 'Dry run', hidden: !write }, { key: 'runs', name: 'Runs' }, { key: 'statistics', name: 'Statistics', hidden: !has('statistics') }, { key: 'versions', name: 'Versions', count: a.versions.length || undefined }]}
         >
           {draft.read.error && !draft.doc && (tab === 'steps' || tab === 'definition') && <div className="p-4 md:p-6"><ErrorAlert error={draft.read.error} retry={() => void draft.read.refetch()} /></div>}
           {!draft.doc && !draft.read.error && <SkeletonRows rows={5} />}
@@ -117,6 +119,7 @@ function Loaded({ automation: a }: { automation: Detail }) {
           {tab === 'definition' && draft.doc && <Definition draft={draft} write={writes} />}
           {write && tried.current && <div hidden={tab !== 'try'}><DryRun automation={a} dirty={dirty} save={writes ? draft.save : undefined} onPlayed={setPlayed} /></div>}
           {tab === 'runs' && <Runs automation={a} />}
+          {tab === 'statistics' && <Statistics automation={a} write={writes} />}
           {tab === 'versions' && <div className="p-4 md:p-6"><Versions automation={a} write={write} changed={changed} /></div>}
         </Tabs>
       </div>
@@ -140,6 +143,7 @@ function Figures({ stats, go }: { stats: Detail['stats']; go: (status: string) =
       {list.filter(([, , n]) => n > 0).map(([key, name, n]) => (
         <li key={key}><button type="button" onClick={() => go(key)} title="View these runs" className={`hover:underline ${key === 'failed' ? 'text-bad' : ''}`}><b className="font-semibold tabular-nums">{n.toLocaleString()}</b> {name}</button></li>
       ))}
+      {stats.withGoal > 0 && <li title={`${stats.converted.toLocaleString()} of ${stats.withGoal.toLocaleString()} runs with a goal`}><b className="font-semibold text-ink tabular-nums">{stats.converted.toLocaleString()}</b> converted ({percent(shareOf(stats.conversionRate))})</li>}
     </ul>
   )
 }

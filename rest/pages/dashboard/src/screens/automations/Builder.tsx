@@ -128,7 +128,7 @@ export function Builder({ automation: a, draft, write, trace }: Props) {
           {panel && (
             <div data-panel className="flex min-h-0 min-w-0 flex-col border-line bg-surface max-lg:order-1 max-lg:md:border-r lg:border-l">
               {selected === 'settings'
-                ? <DocPanel doc={doc} change={change} troubles={draft.troubles} readOnly={!write} onClose={() => select(null)} />
+                ? <DocPanel doc={doc} change={change} troubles={draft.troubles} events={hints.events} readOnly={!write} onClose={() => select(null)} />
                 : <StepPanel at={selected} doc={doc} change={change} apply={apply} troubles={draft.troubles} hints={hints} readOnly={!write} onClose={() => { select(null); toStep(selected) }} renamed={select} />}
             </div>
           )}
@@ -153,7 +153,7 @@ function Toolbar({ draft: d, write, view, setView, settings }: { draft: Draft; w
         </>
       )}
       <span className="ml-auto" />
-      <button type="button" className="btn max-md:w-[30px] max-md:px-0" onClick={settings}><Settings2 aria-hidden /><span className="max-md:sr-only">Name and time zone</span></button>
+      <button type="button" className="btn max-md:w-[30px] max-md:px-0" onClick={settings}><Settings2 aria-hidden /><span className="max-md:sr-only">Name, time zone and goal</span></button>
       <span className="md:hidden"><SegmentedControl label="View" value={view} onChange={setView} choices={[{ key: 'outline', name: 'Outline', icon: <ListTree aria-hidden /> }, { key: 'canvas', name: 'Canvas', icon: <Workflow aria-hidden /> }]} /></span>
     </div>
   )

@@ -37,7 +37,7 @@ function said(value: unknown): string {
   return plain(value)
 }
 
-const words: Record<string, string> = { name: 'Name', description: 'Description', timezone: 'Time zone', order: 'Order of steps' }
+const words: Record<string, string> = { name: 'Name', description: 'Description', timezone: 'Time zone', goal: 'Goal', order: 'Order of steps' }
 
 function nameOf(path: string, steps: Step[]) {
   if (words[path]) return words[path]

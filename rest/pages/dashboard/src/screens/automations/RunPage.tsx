@@ -101,6 +101,7 @@ function Loaded({ run: r, up }: { run: Run; up: { to: string; name: string } }) 
             <Detail name="Email">{r.email && <AddressLink address={r.email} />}</Detail>
             <Detail name="Started"><Time at={r.startedAt} exact /></Detail>
             <Detail name="Ended">{r.endedAt && <Time at={r.endedAt} exact />}</Detail>
+            <Detail name="Converted">{r.convertedAt && <Time at={r.convertedAt} exact />}</Detail>
           </DetailList>
         </div>
         {definition && <Way steps={steps} trigger={definition.trigger} taken={taken} at={at} tall />}
@@ -129,7 +130,7 @@ function lookOfEntry(e: Entry): { icon: LucideIcon; tone: Tone; what: string } {
   if (e.error) return { icon: Octagon, tone: 'bad', what: e.source === 'step' ? lookOfStep(e.type).word : e.type }
   if (e.source === 'step') return { icon: lookOfStep(e.type).icon, tone: lookOfOutcome(e.status ?? '').tone, what: lookOfStep(e.type).word }
   if (e.source === 'event') return { icon: Zap, tone: e.status === 'cancelled' ? 'warn' : 'info', what: e.type }
-  if (e.source === 'run') return { icon: Play, tone: e.type.endsWith('failed') ? 'bad' : 'quiet', what: e.type }
+  if (e.source === 'run') return { icon: Play, tone: e.type.endsWith('failed') ? 'bad' : e.type.endsWith('converted') ? 'ok' : 'quiet', what: e.type }
   return { icon: Mail, tone: /bounced|failed|complained/.test(e.type) ? 'bad' : /delivered/.test(e.type) ? 'ok' : 'quiet', what: e.type }
 }
 

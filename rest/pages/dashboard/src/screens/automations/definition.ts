@@ -29,7 +29,7 @@ function arranged(value: unknown, name = ''): unknown {
 }
 
 // docOf returns the draft of a record, with a key for each step.
-export const docOf = (a: Automation): Doc => ({ name: a.name, description: a.description, timezone: a.timezone, trigger: (a.trigger ?? {}) as Record<string, unknown>, steps: keyed(stepsOf(a.steps)) })
+export const docOf = (a: Automation): Doc => ({ name: a.name, description: a.description, timezone: a.timezone, goal: a.goal, trigger: (a.trigger ?? {}) as Record<string, unknown>, steps: keyed(stepsOf(a.steps)) })
 
 // textOfDoc returns the JSON for manual editing.
-export const textOfDoc = (d: Doc) => JSON.stringify({ name: d.name, description: d.description ?? null, timezone: d.timezone ?? null, trigger: arranged(d.trigger), steps: arranged(d.steps) }, null, 2)
+export const textOfDoc = (d: Doc) => JSON.stringify({ name: d.name, description: d.description ?? null, timezone: d.timezone ?? null, goal: d.goal ?? null, trigger: arranged(d.trigger), steps: arranged(d.steps) }, null, 2)

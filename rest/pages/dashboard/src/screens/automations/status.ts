@@ -38,3 +38,6 @@ export function eventOf(trigger: unknown): string {
   const event = typeof trigger === 'object' && trigger !== null && 'event' in trigger ? trigger.event : ''
   return typeof event === 'string' ? event : ''
 }
+
+// goalText describes a goal.
+export const goalText = (goal: { event: string; withinDays: number }) => `${goal.event} within ${goal.withinDays} ${goal.withinDays === 1 ? 'day' : 'days'}`

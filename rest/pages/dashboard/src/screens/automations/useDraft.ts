@@ -89,7 +89,7 @@ export function useDraft(id: string, problems: Problem[], saved: () => void) {
     setBusy(true)
     setRefusal(null)
     try {
-      const body = { name: mine.name, description: mine.description ?? null, timezone: mine.timezone ?? null, trigger: mine.trigger, steps: mine.steps } as unknown as components['schemas']['UpdateAutomation']
+      const body = { name: mine.name, description: mine.description ?? null, timezone: mine.timezone ?? null, goal: mine.goal ?? null, trigger: mine.trigger, steps: mine.steps } as unknown as components['schemas']['UpdateAutomation']
       const { automation: record } = await unwrap(rest.PATCH('/automations/{id}', { params: { path: { id }, header: { 'If-Match': etag } }, body }))
       client.setQueryData(definitionKey(id), record)
       const base = docOf(record)

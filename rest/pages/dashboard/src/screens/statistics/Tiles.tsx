@@ -31,7 +31,8 @@ export function Tiles({ totals: f, previous, choice }: { totals: Figures; previo
   )
 }
 
-function Tile({ name, value, about, change, verdict, search }: { name: string; value: ReactNode; about: string; change?: string; verdict?: Verdict | null; search?: { q: string } }) {
+// Tile is one figure of a period.
+export function Tile({ name, value, about, change, verdict, search }: { name: string; value: ReactNode; about: string; change?: string; verdict?: Verdict | null; search?: { q: string } }) {
   const Icon = verdict ? icons[verdict.tone] : null
   return (
     <div className="grid min-w-0 content-start gap-0.5 bg-surface p-3 md:p-4">

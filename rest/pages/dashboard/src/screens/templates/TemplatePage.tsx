@@ -24,6 +24,7 @@ import { Fields } from './Fields'
 import { History } from './History'
 import { ImagesDialog } from './Images'
 import { Preview } from './Preview'
+import { Statistics } from './Statistics'
 import { StatusBadge } from './StatusBadge'
 import { useEditor, useTemplate } from './useEditor'
 import { marksOf, useRender, type Problem } from './useRender'
@@ -48,7 +49,7 @@ export default function TemplatePage() {
 }
 
 function EditorPage({ template }: { template: Template }) {
-  const { can } = useViewer()
+  const { can, has } = useViewer()
   const write = can('WRITE')
   const editor = useEditor(template)
   const { draft, dirty, change, wrong } = editor
@@ -113,7 +114,7 @@ function EditorPage({ template }: { template: Template }) {
             <div className="grid min-w-0">
               <Tabs
                 label="Template parts" inset="" value={tab} onChange={(key) => setAddress({ tab: key })}
-                tabs={[{ key: 'html', name: 'HTML' }, { key: 'text', name: 'Text' }, { key: 'variables', name: missing ? 'Variables !' : 'Variables', count: draft.variables.length }, { key: 'versions', name: 'Versions', count: template.version ?? undefined }, { key: 'history', name: 'History' }]}
+                tabs={[{ key: 'html', name: 'HTML' }, { key: 'text', name: 'Text' }, { key: 'variables', name: missing ? 'Variables !' : 'Variables', count: draft.variables.length }, { key: 'versions', name: 'Versions', count: template.version ?? undefined }, { key: 'history', name: 'History' }, { key: 'statistics', name: 'Statistics', hidden: !has('statistics') || !has('sending') }]}
               >
                 <div className="pt-3">
                   {tab === 'html' && write && <div className="mb-2 flex flex-wrap items-center gap-2"><button type="button" className="btn sm" onClick={() => setAsks('image')}><ImagePlus aria-hidden />Insert image</button><span className="text-xs text-ink-3">Type <code>{'{{'}</code> to insert a variable.</span></div>}
@@ -122,6 +123,7 @@ function EditorPage({ template }: { template: Template }) {
                   {(tab === 'html' || tab === 'text') && (render.problems.find((p) => p.field === tab)?.message ?? wrong[tab]) && <Wrong problem={render.problems.find((p) => p.field === tab)} text={wrong[tab]} go={go} />}
                   {tab === 'variables' && <Variables draft={draft} locked={!write} wrong={wrong} change={(variables) => change({ variables })} samples={samples} sample={(key, value) => setSamples((s) => ({ ...s, [key]: value }))} />}
                   {tab === 'history' && <History template={template} editor={editor} values={values} write={write} />}
+                  {tab === 'statistics' && <Statistics id={template.id} name={template.name} />}
                   {tab === 'versions' && <Versions template={template} editor={editor} values={values} write={write} />}
                 </div>
               </Tabs>

@@ -5,10 +5,16 @@ import type { Change, Side } from '@/screens/code/Changes'
 import type { Keyed, Step } from './ways'
 import { keyed } from './ways'
 
+export interface Goal {
+  event: string
+  within_days: number
+}
+
 export interface Doc {
   name: string
   description?: string | null
   timezone?: string | null
+  goal?: Goal | null
   trigger: Record<string, unknown>
   steps: Step[]
 }
