@@ -55,7 +55,7 @@ func (f *fakeStatistics) QueryRuns(_ context.Context, _ string,
 
 func TestStatisticsOverTime(t *testing.T) {
 	t.Parallel()
-	b := newBundleFor(t, "/automations")
+	b := newBundleFor(t, "/api/automations")
 	const query = "?since=2026-01-15T00:00:00Z&until=2026-01-16T01:00:00%2B01:00&interval=hour" +
 		"&timezone=Europe/Vienna&placed_by=start"
 	got := b.do(t, request{method: http.MethodGet, path: "/api/automations/" + automationID + "/statistics" + query})

@@ -138,6 +138,11 @@ func checkConversion(t *testing.T, app *harness.App, automationID string) {
 	}
 }
 
+// invalidFields is the response to an invalid request.
+type invalidFields struct {
+	Error struct{ Details map[string]string }
+}
+
 // checkStatisticsParameters sends invalid parameters. Each error names its parameter.
 func checkStatisticsParameters(t *testing.T, app *harness.App, path string) {
 	t.Helper()
@@ -148,18 +153,17 @@ func checkStatisticsParameters(t *testing.T, app *harness.App, path string) {
 		"since":     "interval=hour&since=2021-01-01T00:00:00Z",
 		"until":     "since=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z",
 	} {
-		var refused struct {
-			Code    string
-			Details map[string]any
-		}
+		var refused invalidFields
 		got := app.Do(t, http.MethodGet, path+"/statistics?"+query, nil)
-		if got.JSON(t, &refused); got.Status != http.StatusBadRequest || refused.Details[field] == nil || len(refused.Details) != 1 {
+		if got.JSON(t, &refused); got.Status != http.StatusBadRequest || refused.Error.Details[field] == "" ||
+			len(refused.Error.Details) != 1 {
 			t.Errorf("%s: %d %s, want 400 with details of %s", query, got.Status, got.Body, field)
 		}
 	}
-	var refused struct{ Details map[string]string }
-	got := app.Do(t, http.MethodPatch, path, map[string]any{"goal": map[string]any{"event": "order.paid", "within_days": 91}})
-	if got.JSON(t, &refused); got.Status != http.StatusBadRequest || refused.Details["goal.within_days"] == "" {
+	var refused invalidFields
+	goal := map[string]any{"event": "order.paid", "within_days": 91}
+	got := app.Do(t, http.MethodPatch, path, map[string]any{"goal": goal})
+	if got.JSON(t, &refused); got.Status != http.StatusBadRequest || refused.Error.Details["goal.within_days"] == "" {
 		t.Errorf("a goal of 91 days: %d %s, want 400 with details of goal.within_days", got.Status, got.Body)
 	}
 }
