@@ -61,9 +61,8 @@ func (s *Service) Deliveries(ctx context.Context, accountID, webhookID string,
 }
 
 func (s *Service) queryDeliveries(accountID, webhookID string, f Filter) (*ent.WebhookDeliveryQuery, error) {
-	query := s.db.Ent.WebhookDelivery.Query().
-		Where(webhookdelivery.WebhookID(webhookID), webhookdelivery.AccountID(accountID),
-			webhookdelivery.IDGTE(oldestID()))
+	query := s.db.Ent.WebhookDelivery.Query().Where(webhookdelivery.WebhookID(webhookID),
+		webhookdelivery.AccountID(accountID), webhookdelivery.IDGTE(oldestID()))
 	if f.State != "" {
 		if webhookdelivery.StateValidator(webhookdelivery.State(f.State)) != nil {
 			return nil, fault.InvalidField("state", "must be pending, delivered or failed")
