@@ -61,9 +61,8 @@ func (s *Service) Deliveries(ctx context.Context, accountID, webhookID string,
 }
 
 func (s *Service) queryDeliveries(accountID, webhookID string, f Filter) (*ent.WebhookDeliveryQuery, error) {
-	query := s.db.Ent.WebhookDelivery.Query().
-		Where(webhookdelivery.WebhookID(webhookID), webhookdelivery.AccountID(accountID),
-			webhookdelivery.IDGTE(oldestID()))
+	query := s.db.Ent.WebhookDelivery.Query().Where(webhookdelivery.WebhookID(webhookID),
+		webhookdelivery.AccountID(accountID), webhookdelivery.IDGTE(oldestID()))
 	if f.State != "" {
 		if webhookdelivery.StateValidator(webhookdelivery.State(f.State)) != nil {
 			return nil, fault.InvalidField("state", "must be pending, delivered or failed")
@@ -149,28 +148,6 @@ func (s *Service) countRunning(ctx context.Context, rows ...*ent.WebhookDelivery
 		d.Attempts = max(d.Attempts, attempts[d.ID])
 	}
 	return nil
-}
-
-// firstAttemptsSQL are the first attempts f that have not ended, with the rows d of their deliveries.
-const firstAttemptsSQL = `(SELECT started_at, node, unnest(delivery_ids) AS id FROM webhook_claims) f
-	JOIN webhook_deliveries d ON d.id = f.id AND d.state = 'pending' AND d.attempts = 0 AND NOT EXISTS (SELECT FROM webhook_works q WHERE q.id = d.id)`
-
-// firstAttempts returns the first attempts that have not ended of the account's given deliveries.
-func (s *Service) firstAttempts(ctx context.Context, accountID string,
-	deliveryIDs []string) ([]*ent.WebhookAttempt, error) {
-	found, err := db.All(ctx, s.db.SQL, func(a *ent.WebhookAttempt) []any {
-		return []any{&a.DeliveryID, &a.AccountID, &a.StartedAt, &a.Node}
-	}, `SELECT d.id, d.account_id, f.started_at, f.node FROM `+firstAttemptsSQL+` WHERE d.id = ANY($1) AND d.account_id = $2`,
-		db.Array(deliveryIDs), accountID)
-	if err != nil {
-		return nil, fmt.Errorf("read running webhook attempts: %w", err)
-	}
-	running := make([]*ent.WebhookAttempt, len(found))
-	for i := range found {
-		found[i].Number, found[i].Fence = 1, 1
-		running[i] = &found[i]
-	}
-	return running, nil
 }
 
 // Delivery returns one delivery. Its endpoint may have been deleted.
