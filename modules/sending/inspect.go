@@ -12,9 +12,16 @@ import (
 	"github.com/postrider/postrider/runtime/mail/rspamd"
 )
 
-// inspectContent returns the problems of a message that would be accepted.
-func (s *Service) inspectContent(ctx context.Context, a *acceptance, o CheckOptions) ([]lint.Finding, error) {
-	msg, err := s.composeForCheck(a)
+// inspector finds problems in the content of messages.
+type inspector struct {
+	suppression Suppression
+	links       LinkChecker // nil: links are not requested
+	spam        SpamFilter  // nil: none
+}
+
+// inspect returns the problems of a message that would be accepted.
+func (i *inspector) inspect(ctx context.Context, a *acceptance, o CheckOptions) ([]lint.Finding, error) {
+	msg, err := i.composeForCheck(a)
 	if err != nil {
 		return nil, fmt.Errorf("compose email for check: %w", err)
 	}
@@ -27,40 +34,40 @@ func (s *Service) inspectContent(ctx context.Context, a *acceptance, o CheckOpti
 	e := a.email
 	found, links := lint.Inspect(lint.Mail{Subject: e.subject, HTML: html, Text: e.text, Domain: msg.From.Domain,
 		Header: header, Category: e.category, Recipients: len(a.recipients), AutoText: !e.noText, Managed: e.unsubscribe})
-	if o.ResolveLinks && s.links != nil {
-		found = append(found, s.links.Check(ctx, e.accountID, links)...)
+	if o.ResolveLinks && i.links != nil {
+		found = append(found, i.links.Check(ctx, e.accountID, links)...)
 	}
-	if s.spam != nil {
+	if i.spam != nil {
 		msg.HTML, msg.Text = html, text
-		found = append(found, s.scoreSpam(ctx, a, msg))
+		found = append(found, i.scoreSpam(ctx, a, msg))
 	}
 	lint.Sort(found)
 	return found, nil
 }
 
 // composeForCheck returns the message of an email as it would be sent, without attachments and tracking.
-func (s *Service) composeForCheck(a *acceptance) (mime.Message, error) {
+func (i *inspector) composeForCheck(a *acceptance) (mime.Message, error) {
 	msg, err := a.email.mimeMessage()
 	if err != nil || !a.email.unsubscribe {
 		return msg, err
 	}
-	link, err := s.unsubscribeLink(a)
+	link, err := i.unsubscribeLink(a)
 	msg.Headers = append(msg.Headers, mime.Header{Name: unsubscribe.Field, Value: "<" + link + ">"},
 		mime.Header{Name: unsubscribe.FieldPost, Value: unsubscribe.OneClick})
 	return msg, err
 }
 
 // unsubscribeLink returns the link of an email, as package compose creates it.
-func (s *Service) unsubscribeLink(a *acceptance) (string, error) {
+func (i *inspector) unsubscribeLink(a *acceptance) (string, error) {
 	first, err := address.Parse(a.recipients[0].address)
-	return unsubscribe.Link(s.suppression, a.email.accountID, a.email.id, first, a.email.category), err
+	return unsubscribe.Link(i.suppression, a.email.accountID, a.email.id, first, a.email.category), err
 }
 
 // maxScored is the size in bytes of bodies that are checked for spam. Larger ones would need too much memory.
 const maxScored = HeavyFrom
 
 // scoreSpam asks the spam filter about a message. It never fails: the score is advice.
-func (s *Service) scoreSpam(ctx context.Context, a *acceptance, msg mime.Message) lint.Finding {
+func (i *inspector) scoreSpam(ctx context.Context, a *acceptance, msg mime.Message) lint.Finding {
 	unknown := lint.Finding{Code: "spam_score_unknown", Severity: lint.Info, Part: lint.Message, Count: 1,
 		Reason: "rspamd is unavailable, so the spam score is unknown.", Fix: "Check the email again later."}
 	if len(msg.HTML)+len(msg.Text) > maxScored {
@@ -68,7 +75,7 @@ func (s *Service) scoreSpam(ctx context.Context, a *acceptance, msg mime.Message
 		return unknown
 	}
 	if a.email.unsubscribe {
-		link, err := s.unsubscribeLink(a)
+		link, err := i.unsubscribeLink(a)
 		if err != nil {
 			return unknown
 		}
@@ -82,7 +89,7 @@ func (s *Service) scoreSpam(ctx context.Context, a *acceptance, msg mime.Message
 	for _, r := range a.recipients {
 		recipients = append(recipients, r.address)
 	}
-	verdict, err := s.spam.Check(ctx, rspamd.Envelope{From: a.email.fromAddress, Rcpt: recipients, QueueID: a.email.id,
+	verdict, err := i.spam.Check(ctx, rspamd.Envelope{From: a.email.fromAddress, Rcpt: recipients, QueueID: a.email.id,
 		User: a.email.accountID}, bytes.NewReader(raw), int64(len(raw)))
 	if err != nil || !verdict.HasScore {
 		return unknown

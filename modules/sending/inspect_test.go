@@ -31,7 +31,7 @@ func TestCheckInspectsTheComposedMessage(t *testing.T) {
 	m := simpleMessage("bob@example.net")
 	m.Headers = []shape.Header{{Name: "List-Unsubscribe", Value: "<https://example.com/u>"}}
 	m.HTML = `<html lang="en"><a href="https://127.0.0.1/x">Offer</a><a href="https://bit.ly/a">More</a>`
-	f.links = linkcheck.New(linkcheck.Config{Client: egress.NewClient(egress.ClientConfig{
+	f.inspector.links = linkcheck.New(linkcheck.Config{Client: egress.NewClient(egress.ClientConfig{
 		Guard: egress.NewGuard(nil)}), AnyPort: false})
 	want := []string{"error link_private", "warning link_shortener", "warning unsubscribe_not_one_click",
 		"warning unsubscribe_link_missing"}
@@ -67,7 +67,7 @@ func TestCheckReportsTheSpamScore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.spam = filter
+	f.inspector.spam = filter
 	m := simpleMessage("bob@example.net")
 	on := true
 	m.Unsubscribe, m.Text = &on, "Leave: {{unsubscribe_url}}"

@@ -48,7 +48,7 @@ func (s *Service) Check(ctx context.Context, caller accounts.Caller, m Message, 
 	if err := s.writer.checkItem(ctx, a); err != nil {
 		return CheckResult{}, err
 	}
-	found, err := s.inspectContent(ctx, a, o)
+	found, err := s.inspector.inspect(ctx, a, o)
 	if err != nil {
 		return CheckResult{}, err
 	}

@@ -132,8 +132,7 @@ type Service struct {
 	quota       Quota
 	records     Records
 	writer      *writer
-	links       LinkChecker // nil: none
-	spam        SpamFilter  // nil: none
+	inspector   *inspector
 }
 
 // writer stores submissions, many in one commit.
@@ -180,7 +179,8 @@ func New(p Params) (*Service, error) {
 	}
 	s := &Service{
 		db: p.DB, bus: p.Bus, accounts: p.Accounts, domains: p.Domains, suppression: p.Suppression,
-		templates: p.Templates, quota: p.Quota, records: p.Records, links: p.Links, spam: p.Spam,
+		templates: p.Templates, quota: p.Quota, records: p.Records,
+		inspector: &inspector{suppression: p.Suppression, links: p.Links, spam: p.Spam},
 		writer: &writer{db: p.DB, bus: p.Bus, suppression: p.Suppression, quota: p.Quota, storage: p.Storage,
 			answers: p.Idempotency, signals: p.Signals, claimer: p.Claimer,
 			storeOnceSQL: storeOnceSQL(p.Suppression), counters: counters, tracing: p.Tracing},
