@@ -306,7 +306,7 @@ export interface components {
     ReceivedItem: { attachment_count: number; attachments: (components['schemas']["ReceivedFile"])[]; auth: components['schemas']["ReceivedAuth"]; auto_submitted: boolean; cc: (string)[]; defects: (string)[]; domain_id: string; email_id: string; from: string; id: string; in_reply_to: string | null; mail_from: string; message_id: string; rcpt_to: string; received_at: string; references: (string)[]; reply_to: (string)[]; size: number; spam_score: number | null; spam_status: "ham" | "spam" | "unknown"; status: "received"; subject: string; to: (string)[] }
     ReceivedList: { has_more: boolean; next_cursor: string | null; received_emails: (components['schemas']["ReceivedItem"])[] }
     ReceivedWhole: { attachment_count: number; attachments: (components['schemas']["ReceivedFileData"])[]; auth: components['schemas']["ReceivedAuth"]; auto_submitted: boolean; cc: (string)[]; defects: (string)[]; domain_id: string; email_id: string; from: string; headers: (components['schemas']["ReceivedField"])[]; html: string | null; id: string; in_reply_to: string | null; mail_from: string; message_id: string; rcpt_to: string; received_at: string; references: (string)[]; reply_to: (string)[]; size: number; spam_score: number | null; spam_status: "ham" | "spam" | "unknown"; status: "received"; subject: string; text: string | null; to: (string)[] }
-    ReceiverShare: { receiver: string }
+    ReceiverShare: { dkim: number; dmarc: number; messages: number; quarantined: number; receiver: string; rejected: number; spf: number }
     RecipientList: { has_more: boolean; next_cursor: string | null; recipients: (components['schemas']["RecipientRecord"])[] }
     RecipientRecord: { address: string; attempts: number; code: number | null; diagnostic: string | null; enhanced_code: string | null; held: boolean; kind: "to" | "cc" | "bcc"; next_attempt_at: string | null; remote_mta: string | null; settled_at: string | null; state: "queued" | "deferred" | "delivered" | "bounced" | "failed" }
     Record: { api_key_id: string | null; created_at: string; duration_ms: number; email_id: string | null; id: string; ip: string; method: string; operation: string; path: string; request_body: string; request_octets: number; response_body: string; response_octets: number; status: number; user_id: string | null }
@@ -360,7 +360,7 @@ export interface components {
     SmtpCredentialAnswer: { smtp_credential: components['schemas']["SmtpCredentialRecord"] }
     SmtpCredentialList: { has_more: boolean; next_cursor: string | null; smtp_credentials: (components['schemas']["SmtpCredentialRecord"])[] }
     SmtpCredentialRecord: { created_at: string; domain_ids: (string)[]; host: string; id: string; last_used_at: string | null; name: string; port: number; revoked_at: string | null; tls: "starttls" | "implicit"; username: string }
-    SourceShare: { address: string; at_risk: number; name: string | null; ours: boolean; service: string | null }
+    SourceShare: { address: string; at_risk: number; dkim: number; dmarc: number; messages: number; name: string | null; ours: boolean; quarantined: number; rejected: number; service: string | null; spf: number }
     SplitStep: { key?: string; name?: string; next?: (components['schemas']["StepTarget"]); type: "split"; variants: (components['schemas']["SplitVariant"])[] }
     SplitVariant: { goto?: string; key: string; weight: number }
     StartedRun: { id: string }
