@@ -37,7 +37,7 @@ var Elsewhere = smtpserver.Refuse(550, "5.7.1", "Only reports to report addresse
 var (
 	replyUnknown = smtpserver.Refuse(550, "5.1.1", "No such report address")
 	replyOther   = smtpserver.Refuse(452, "4.5.3", "Send the report about each domain in its own transaction")
-	replyNoRoom  = smtpserver.Refuse(452, "4.3.1", "Too many large messages at once, try again later")
+	replyNoRoom  = smtpserver.Refuse(452, "4.3.1", "Too many large messages, try again later")
 	replyNoDNS   = smtpserver.Refuse(451, "4.7.0", "The sender cannot be authenticated at present, try again later")
 	replyRefused = smtpserver.Refuse(550, "5.7.1", "Not an acceptable aggregate report")
 )
