@@ -5,7 +5,7 @@ import { check, nothing, open, watch } from './browser.mjs'
 import { api, base, menuOf, pathsOf, seen, send, settled, signIn, until, visit } from './dashboard.mjs'
 
 const { browser, context, page } = await open({ viewport: { width: 1440, height: 900 }, permissions: ['clipboard-read', 'clipboard-write'] })
-const wrong = watch(context, base, text => text.includes('status of 400')) // a network that is none
+const wrong = watch(context, base, text => text.includes('status of 400')) // an invalid network
 await signIn(context)
 // valueNextTo is the text in front of a copy button.
 await page.addInitScript(() => {
