@@ -11,7 +11,7 @@ const { browser, context, page } = await open({ viewport: { width: 1440, height:
 const wrong = watch(context, base)
 await signIn(context)
 const first = await firstRows(page, all => all.length === 7)
-const median = first.toSorted((a, b) => a - b)[3]
+const median = first.map(m => m.ms).toSorted((a, b) => a - b)[3]
 
 await browser.startTracing(page, { categories: ['toplevel', 'blink.user_timing'] })
 const began = Date.now()
@@ -42,8 +42,8 @@ for (const path of await pathsOf(page)) {
 }
 await browser.close()
 const slow = Object.entries(screens).filter(([, ms]) => ms > screenWithin)
-console.log(JSON.stringify({ firstRowsMs: first, scrolledRows: seen, scrolledForMs: took, tasks: tasks.length, longestTaskMs: Math.max(...tasks), screensMs: screens }))
-check(median <= firstWithin, `the first rows appear within ${firstWithin} ms after the HTML: ${first}`)
+console.log(JSON.stringify({ firstRows: first, scrolledRows: seen, scrolledForMs: took, tasks: tasks.length, longestTaskMs: Math.max(...tasks), screensMs: screens }))
+check(median <= firstWithin, `the first rows appear within ${firstWithin} ms after the HTML: ${JSON.stringify(first)}`)
 check(tasks.length > 100 && long.length === 0, `no task takes over ${longest} ms while rows are scrolled: ${long}`)
 check(slow.length === 0, `every screen appears within ${screenWithin} ms: ${slow}`)
 nothing(wrong)

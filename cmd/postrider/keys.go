@@ -55,11 +55,11 @@ func (c *keysCreateCommand) Run(s *session) error {
 	if err := server.Do(s.ctx, client.Request{Method: http.MethodPost, Path: "/api-keys", Body: body}, &answer); err != nil {
 		return err
 	}
-	return c.printSecret(s, answer)
+	return c.printNewKey(s, answer)
 }
 
-// printSecret prints a new key and its secret; with --quiet, only the secret.
-func (c *output) printSecret(s *session, answer json.RawMessage) error {
+// printNewKey prints a new key and its secret; with --quiet, only the secret.
+func (c *output) printNewKey(s *session, answer json.RawMessage) error {
 	if c.JSON {
 		return s.printJSON(answer)
 	}
@@ -77,7 +77,7 @@ func (c *output) printSecret(s *session, answer json.RawMessage) error {
 	if err := c.printItem(s, made.APIKey, "id", "name", "scope", "domain_ids", "allowed_ips", "expires_at"); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(s.out, "\nSecret (shown once): %s\n", made.Secret)
+	_, err := fmt.Fprintf(s.out, "\nSecret (shown once): %s\n", made.Secret)
 	return err
 }
 
@@ -107,7 +107,7 @@ func (c *keysRotateCommand) Run(s *session) error {
 		Body: map[string]any{"overlap_seconds": int(c.Overlap.Seconds())}}, &answer); err != nil {
 		return err
 	}
-	return c.printSecret(s, answer)
+	return c.printNewKey(s, answer)
 }
 
 type keysRevokeCommand struct {

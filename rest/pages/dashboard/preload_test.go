@@ -107,7 +107,7 @@ func TestThePageContainsTheFirstDataSafely(t *testing.T) {
 func TestThePageContainsNoDataOfOthers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, path, user string }{
-		{"nobody is signed in", "/emails", ""}, {"the session has ended", "/emails", "usr_2"},
+		{"no session", "/emails", ""}, {"the session has ended", "/emails", "usr_2"},
 	} {
 		if page := pageOf(t, "secret", c.path, c.user); strings.Contains(page, "preloaded") {
 			t.Errorf("%s: the page contains data:\n%s", c.name, page)

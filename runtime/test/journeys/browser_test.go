@@ -136,6 +136,13 @@ func TestGoalsInABrowser(t *testing.T) {
 	runScript(t, startCaptured(t), "goals.mjs")
 }
 
+// In a real browser: the page of an API key, new secrets, and every copy button.
+func TestKeysInABrowser(t *testing.T) {
+	expect.SkipWhenQuick(t, "make ui-test")
+	t.Parallel()
+	t.Log(runScript(t, startCaptured(t), "keys.mjs"))
+}
+
 // In a real browser: a very long list of emails. make ui-million runs it; POSTRIDER_UI_ROWS is the number.
 func TestAVeryLongListInABrowser(t *testing.T) {
 	rows, err := strconv.Atoi(os.Getenv("POSTRIDER_UI_ROWS"))

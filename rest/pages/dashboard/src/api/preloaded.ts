@@ -8,7 +8,7 @@ interface Preloaded {
 
 const maxAge = 10_000 // ms after which the results are no longer used
 
-const text = document.getElementById('preloaded')?.textContent
+const text = globalThis.document?.getElementById('preloaded')?.textContent
 const preloaded = text ? (JSON.parse(text) as Preloaded) : null
 const age = () => performance.now() - ((performance.getEntriesByType('navigation')[0] as PerformanceNavigationTiming | undefined)?.responseStart ?? 0)
 
