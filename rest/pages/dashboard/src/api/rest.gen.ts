@@ -39,6 +39,7 @@ export interface components {
     AuditActor: { id: string; kind: "user" | "key" | "operator" | "system"; name: string }
     AuditLog: { entries: (components['schemas']["AuditRecord"])[]; has_more: boolean; next_cursor: string | null }
     AuditRecord: { action: string; actor: components['schemas']["AuditActor"]; changes: Record<string, unknown>; created_at: string; id: string; ip: string; request_id: string; target: string; user_agent: string }
+    AuthorizationRecord: { name: string; status: "verified" | "missing" | "unknown"; value: string }
     AutomationAction: { action: "activate" | "pause" | "archive" | "duplicate"; runs?: "hold" | "continue" | "cancel" | null; version?: number | null }
     AutomationAnswer: { automation: components['schemas']["AutomationRecord"] }
     AutomationBacktest: { active_starts: number; differ: number; differences: (components['schemas']["BacktestDifference"])[]; draft_starts: number; events: number; has_more: boolean; version: number | null }
@@ -115,6 +116,9 @@ export interface components {
     DeleteSuppressions: { emails?: (string)[] | null; ids?: (string)[] | null }
     DeletedBatch: { data: (components['schemas']["DeletedItem"])[] }
     DeletedItem: { error?: components['schemas']["ProblemBody"]; id: string | null; index: number; status: "deleted" | "not_found" | "failed" }
+    DeliverabilityAnswer: { deliverability: components['schemas']["DeliverabilityRecord"] }
+    DeliverabilityRecord: { advice: components['schemas']["PolicyAdvice"]; domain: string; domain_id: string; grade: "good" | "fair" | "poor" | "unknown"; placement: (components['schemas']["PlacementRecord"])[]; reasons: (string)[]; receivers: (components['schemas']["ReceiverShare"])[]; reporting: components['schemas']["DeliverabilityReporting"]; requirements: (components['schemas']["RequirementRecord"])[]; since: string; sources: (components['schemas']["SourceShare"])[]; totals: components['schemas']["ResultShare"]; until: string }
+    DeliverabilityReporting: { address: string; authorization: components['schemas']["AuthorizationRecord"]; last_report_at: string | null; refused: (components['schemas']["RefusedReports"])[]; reports: number }
     DepartureAnswer: { url: string }
     DisabledWebhookPayload: { reason: string; url: string; webhook_id: string }
     DnsApplied: { applied: (components['schemas']["DnsChange"])[]; conflicts: (components['schemas']["DnsChange"])[]; dry_run: boolean; unchanged: (components['schemas']["DnsChange"])[] }
@@ -148,7 +152,7 @@ export interface components {
     EmailAnswer: { email: components['schemas']["EmailRecord"] }
     EmailBouncedEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.bounced" }
     EmailCancelledEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.cancelled" }
-    EmailCheck: { preview: components['schemas']["EmailPreview"]; suppressed_recipients: (string)[] | null }
+    EmailCheck: { findings: (components['schemas']["Finding"])[]; preview: components['schemas']["EmailPreview"]; suppressed_recipients: (string)[] | null }
     EmailClickedEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.clicked" }
     EmailComplainedEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.complained" }
     EmailDeliveredEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.delivered" }
@@ -184,6 +188,8 @@ export interface components {
     FactorAnswer: { secret: string; uri: string }
     FailurePayload: { code: string; reason: string }
     FieldChange: { after: unknown; before: unknown; path: string }
+    Finding: { code: string; count: number; fix: string; part: "html" | "text" | "subject" | "header" | "message"; places: (components['schemas']["FindingPlace"])[]; reason: string; severity: "error" | "warning" | "info" }
+    FindingPlace: { element: string; line: number | null }
     ForgotPassword: { email: string }
     ForwardReceivedEmail: { attachments?: (components['schemas']["AttachmentInput"])[] | null; bcc?: (components['schemas']["Mailboxes"]) | (null); cc?: (components['schemas']["Mailboxes"]) | (null); from?: (components['schemas']["Mailbox"]) | (null); headers?: Record<string, string> | null; html?: string | null; reply_to?: (components['schemas']["Mailboxes"]) | (null); subject?: string | null; tags?: (components['schemas']["TagsInput"]) | (null); text?: string | null; to: (components['schemas']["Mailboxes"]); with_attachments?: boolean | null }
     GoalDefinition: { event: string; within_days: number }
@@ -278,11 +284,14 @@ export interface components {
     PasskeyRecord: { created_at: string; id: string; last_used_at: string | null; name: string }
     PasskeysAnswer: { passkeys: (components['schemas']["PasskeyRecord"])[] }
     PasswordChange: { current?: string | null; new: string }
+    PlacementCounts: { bounced: number; complained: number; delayed: number; delivered: number; recipients: number }
+    PlacementRecord: { last_7_days: components['schemas']["PlacementCounts"]; previous_7_days: components['schemas']["PlacementCounts"]; recipient_domain: string }
     PlanAnswer: { billing: components['schemas']["BillingRecord"]; effective: "now" | "period_end" }
     PlanLimits: { daily_emails: number | null; domains: number; monthly_emails: number | null; requests_per_second: number }
     PlanName: { id: string; name: string }
     PlanRecord: { current: boolean; id: string; included_emails: number | null; limits: components['schemas']["PlanLimits"]; name: string; overage: boolean; overage_price: (components['schemas']["OveragePrice"]) | (null); price: (components['schemas']["Price"]) | (null) }
     PlansAnswer: { plans: (components['schemas']["PlanRecord"])[] }
+    PolicyAdvice: { at_risk: number; days: number; messages: number; policy: "none" | "quarantine" | "reject" | null; reason: string; record: string | null; unknown: number; verdict: "wait" | "fix" | "quarantine" | "reject" | "keep" }
     PreviewPlan: { plan: string }
     Price: { amount: number; currency: string; interval: "day" | "week" | "month" | "year" }
     ProblemBody: { code?: string; details?: Record<string, unknown>; message: string; upgrade_url?: string }
@@ -306,17 +315,21 @@ export interface components {
     ReceivedItem: { attachment_count: number; attachments: (components['schemas']["ReceivedFile"])[]; auth: components['schemas']["ReceivedAuth"]; auto_submitted: boolean; cc: (string)[]; defects: (string)[]; domain_id: string; email_id: string; from: string; id: string; in_reply_to: string | null; mail_from: string; message_id: string; rcpt_to: string; received_at: string; references: (string)[]; reply_to: (string)[]; size: number; spam_score: number | null; spam_status: "ham" | "spam" | "unknown"; status: "received"; subject: string; to: (string)[] }
     ReceivedList: { has_more: boolean; next_cursor: string | null; received_emails: (components['schemas']["ReceivedItem"])[] }
     ReceivedWhole: { attachment_count: number; attachments: (components['schemas']["ReceivedFileData"])[]; auth: components['schemas']["ReceivedAuth"]; auto_submitted: boolean; cc: (string)[]; defects: (string)[]; domain_id: string; email_id: string; from: string; headers: (components['schemas']["ReceivedField"])[]; html: string | null; id: string; in_reply_to: string | null; mail_from: string; message_id: string; rcpt_to: string; received_at: string; references: (string)[]; reply_to: (string)[]; size: number; spam_score: number | null; spam_status: "ham" | "spam" | "unknown"; status: "received"; subject: string; text: string | null; to: (string)[] }
+    ReceiverShare: { dkim: number; dmarc: number; messages: number; quarantined: number; receiver: string; rejected: number; spf: number }
     RecipientList: { has_more: boolean; next_cursor: string | null; recipients: (components['schemas']["RecipientRecord"])[] }
     RecipientRecord: { address: string; attempts: number; code: number | null; diagnostic: string | null; enhanced_code: string | null; held: boolean; kind: "to" | "cc" | "bcc"; next_attempt_at: string | null; remote_mta: string | null; settled_at: string | null; state: "queued" | "deferred" | "delivered" | "bounced" | "failed" }
     Record: { api_key_id: string | null; created_at: string; duration_ms: number; email_id: string | null; id: string; ip: string; method: string; operation: string; path: string; request_body: string; request_octets: number; response_body: string; response_octets: number; status: number; user_id: string | null }
     RecoverWebhook: { only_failed?: boolean | null; since: string; until?: string | null }
     RecoveryAnswer: { recovery_codes: (string)[] }
+    RefusedReports: { messages: number; reason: string }
     RenderTemplate: { draft?: (components['schemas']["UnsavedTemplate"]) | (null); variables?: Record<string, unknown> | null; version?: (components['schemas']["TemplateVersionReference"]) | (null) }
-    RenderedAnswer: { rendered: components['schemas']["RenderedTemplate"] }
+    RenderedAnswer: { findings: (components['schemas']["Finding"])[]; rendered: components['schemas']["RenderedTemplate"] }
     RenderedTemplate: { html: string | null; subject: string | null; text: string | null }
     ReplyToReceivedEmail: { attachments?: (components['schemas']["AttachmentInput"])[] | null; bcc?: (components['schemas']["Mailboxes"]) | (null); cc?: (components['schemas']["Mailboxes"]) | (null); from?: (components['schemas']["Mailbox"]) | (null); headers?: Record<string, string> | null; html?: string | null; reply_to?: (components['schemas']["Mailboxes"]) | (null); subject?: string | null; tags?: (components['schemas']["TagsInput"]) | (null); text?: string | null; to?: (components['schemas']["Mailboxes"]) | (null) }
+    RequirementRecord: { code: "spf" | "dkim" | "dmarc" | "alignment" | "complaints" | "bounces"; fix: string | null; found: string; providers: (string)[]; since: string; state: "met" | "close" | "broken" | "unknown" }
     ResetAnswer: { ok: true; signed_in: boolean }
     ResetPassword: { password: string; token: string }
+    ResultShare: { dkim: number; dmarc: number; messages: number; quarantined: number; rejected: number; spf: number }
     RetriedAnswer: { runs: number }
     RetryFailedRuns: { since: string; step?: string | null }
     RollbackTemplate: { version: number }
@@ -356,6 +369,7 @@ export interface components {
     SmtpCredentialAnswer: { smtp_credential: components['schemas']["SmtpCredentialRecord"] }
     SmtpCredentialList: { has_more: boolean; next_cursor: string | null; smtp_credentials: (components['schemas']["SmtpCredentialRecord"])[] }
     SmtpCredentialRecord: { created_at: string; domain_ids: (string)[]; host: string; id: string; last_used_at: string | null; name: string; port: number; revoked_at: string | null; tls: "starttls" | "implicit"; username: string }
+    SourceShare: { address: string; at_risk: number; dkim: number; dmarc: number; messages: number; name: string | null; ours: boolean; quarantined: number; rejected: number; service: string | null; spf: number }
     SplitStep: { key?: string; name?: string; next?: (components['schemas']["StepTarget"]); type: "split"; variants: (components['schemas']["SplitVariant"])[] }
     SplitVariant: { goto?: string; key: string; weight: number }
     StartedRun: { id: string }
@@ -599,6 +613,9 @@ export interface paths {
     get: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["AddressRulesAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
     put: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["AddressRulesInput"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["AddressRulesAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
+  "/domains/{id}/deliverability": {
+    get: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["DeliverabilityAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+  }
   "/domains/{id}/dkim/rotate": {
     post: { parameters: { query?: never; path: { id: string }; header?: { "Idempotency-Key"?: string }; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["DomainAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
@@ -630,7 +647,7 @@ export interface paths {
     post: { parameters: { query?: never; path?: never; header?: { "Idempotency-Key"?: string }; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["SendBatch"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["BatchAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
   "/emails/check": {
-    post: { parameters: { query?: never; path?: never; header?: never; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["SendEmail"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["CheckAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+    post: { parameters: { query?: { resolve_links?: boolean }; path?: never; header?: never; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["SendEmail"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["CheckAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
   "/emails/export": {
     get: { parameters: { query?: { format?: "jsonl" | "csv"; status?: "queued" | "scheduled" | "sent" | "delivered" | "bounced" | "failed" | "cancelled"; to?: string; from?: string; tag?: string; domain?: string; since?: string; until?: string; q?: string }; path?: never; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/x-ndjson": string; "text/csv": string } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
