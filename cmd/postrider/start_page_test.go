@@ -96,7 +96,7 @@ func startPageBlocks(t *testing.T) map[int]string {
 	}
 	blocks := map[int]string{}
 	for _, step := range regexp.MustCompile(`(?m)^## `).Split(string(page), -1)[1:] {
-		found := regexp.MustCompile("(?s)```sh[^\n]*\n(.*?)```").FindAllStringSubmatch(step, -1)
+		found := regexp.MustCompile("(?s)```sh tested\n(.*?)```").FindAllStringSubmatch(step, -1)
 		if len(found) != 1 {
 			t.Fatalf("a step has %d blocks of commands, want one: adapt this test to the page\n%s", len(found), step)
 		}
