@@ -33,19 +33,13 @@ func TestServeObtainsACMECertificate(t *testing.T) {
 	const host = "mail.acme.test"
 	plain, secure := freePort(t), freePort(t)
 	zone := dnsxtest.New(t, host+". 60 IN A 127.0.0.1")
-	logger, store := log.New(io.Discard, "", 0), pebbledb.NewMemoryStore()
-	issuing := ca.New(logger, store, "", "ecdsa", 0, 1, map[string]ca.Profile{"default": {Description: "the only one"}})
-	front := wfe.New(logger, store, va.New(logger, plain, secure, false, zone.Addr(), store), issuing,
-		[]string{"pebble.letsencrypt.org"}, false, false, 1, 1)
-	authority := httptest.NewTLSServer(front.Handler())
-	t.Cleanup(authority.Close)
+	authority := newAuthority(t, plain, secure, zone.Addr())
 	trusted := filepath.Join(t.TempDir(), "authority.pem")
-	if err := os.WriteFile(trusted,
-		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: authority.Certificate().Raw}), 0o600); err != nil {
+	if err := os.WriteFile(trusted, authority.certificate, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	issued := x509.NewCertPool()
-	issued.AppendCertsFromPEM(issuing.GetRootCert(0).PEM())
+	issued.AppendCertsFromPEM(authority.root(t))
 	client := &http.Client{Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{RootCAs: issued, MinVersion: tls.VersionTLS12},
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
@@ -68,7 +62,7 @@ func TestServeObtainsACMECertificate(t *testing.T) {
 		return startProcessIn(t, []string{"SSL_CERT_FILE=" + trusted}, "dev", "--data-dir", data, "--base-url=https://"+
 			host,
 			fmt.Sprintf("--http-addr=127.0.0.1:%d", plain), fmt.Sprintf("--http-tls-addr=127.0.0.1:%d", secure),
-			"--acme-ca="+authority.URL+wfe.DirectoryPath)
+			"--acme-ca="+authority.url)
 	}
 	first := start()
 	expect.Eventually(t, "the base URL to be served with a certificate of the authority", answers)
@@ -76,9 +70,39 @@ func TestServeObtainsACMECertificate(t *testing.T) {
 	if err := first.ended(); err != nil {
 		t.Errorf("the first service exited with %v", err)
 	}
-	authority.Close()
+	authority.server.Close()
 	start()
 	expect.Eventually(t, "the base URL to be served after a restart while no authority answers", answers)
+}
+
+// authority is an ACME authority that validates hosts at two ports.
+type authority struct {
+	server      *httptest.Server
+	url         string // of its directory
+	certificate []byte // of its server
+	issuing     *ca.CAImpl
+}
+
+func newAuthority(t *testing.T, plain, secure int, resolver string) *authority {
+	t.Helper()
+	logger, store := log.New(io.Discard, "", 0), pebbledb.NewMemoryStore()
+	issuing := ca.New(logger, store, "", "ecdsa", 0, 1, map[string]ca.Profile{"default": {Description: "the only one"}})
+	front := wfe.New(logger, store, va.New(logger, plain, secure, false, resolver, store), issuing,
+		[]string{"pebble.letsencrypt.org"}, false, false, 1, 1)
+	server := httptest.NewTLSServer(front.Handler())
+	t.Cleanup(server.Close)
+	return &authority{server: server, url: server.URL + wfe.DirectoryPath, issuing: issuing,
+		certificate: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})}
+}
+
+// root returns the root certificate of what it issues.
+func (a *authority) root(t *testing.T) []byte {
+	t.Helper()
+	root := a.issuing.GetRootCert(0)
+	if root == nil {
+		t.Fatal("the authority has no root certificate")
+	}
+	return root.PEM()
 }
 
 // freePort returns a port that is currently free.
