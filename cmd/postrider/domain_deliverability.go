@@ -37,9 +37,18 @@ func (c *domainsDeliverabilityCommand) Run(s *session) error {
 // printDeliverability prints the grade, the advice, and tables of requirements, sources, receivers and placement.
 func (s *session) printDeliverability(answer json.RawMessage) error {
 	var d struct {
-		Domain, Since, Until, Grade      string
-		Advice                           struct{ Verdict, Reason, Record string }
-		Requirements, Sources, Receivers []map[string]any
+		Domain string `json:"domain"`
+		Since  string `json:"since"`
+		Until  string `json:"until"`
+		Grade  string `json:"grade"`
+		Advice struct {
+			Verdict string `json:"verdict"`
+			Reason  string `json:"reason"`
+			Record  string `json:"record"`
+		} `json:"advice"`
+		Requirements []map[string]any `json:"requirements"`
+		Sources      []map[string]any `json:"sources"`
+		Receivers    []map[string]any `json:"receivers"`
 	}
 	if err := json.Unmarshal(answer, &d); err != nil {
 		return err

@@ -34,24 +34,24 @@ type emailsSendCommand struct {
 
 // emailFlags describe an email to send.
 type emailFlags struct {
-	From           string            `help:"Sender: an address, or a name and an address." placeholder:"MAILBOX"`
-	To             []string          `help:"Recipient. Repeat the flag for more." placeholder:"MAILBOX" sep:"none"`
-	CC             []string          `help:"Cc recipient. Repeat the flag for more." name:"cc" placeholder:"MAILBOX" sep:"none"`
-	BCC            []string          `help:"Bcc recipient. Repeat the flag for more." name:"bcc" placeholder:"MAILBOX" sep:"none"`
-	ReplyTo        []string          `help:"Reply-To address. Repeat the flag for more." name:"reply-to" placeholder:"MAILBOX" sep:"none"`
-	Subject        string            `help:"Subject." placeholder:"TEXT"`
-	Text           string            `help:"Plain text." placeholder:"TEXT" xor:"text"`
-	TextFile       string            `help:"File with plain text; - reads standard input." name:"text-file" placeholder:"FILE" xor:"text"`
-	HTML           string            `help:"HTML." name:"html" placeholder:"HTML" xor:"html"`
-	HTMLFile       string            `help:"File with HTML; - reads standard input." name:"html-file" placeholder:"FILE" xor:"html"`
-	Template       string            `help:"Alias or ID of a published template." placeholder:"ALIAS"`
-	Variable       map[string]string `help:"Variable of the template. Repeat the flag for more." mapsep:"none" placeholder:"NAME=VALUE" short:"v"`
-	Attach         []string          `help:"File to attach. Repeat the flag for more." placeholder:"FILE" sep:"none"`
-	Header         map[string]string `help:"Additional header field. Repeat the flag for more." mapsep:"none" placeholder:"NAME=VALUE"`
-	Tag            map[string]string `help:"Tag. Repeat the flag for more." mapsep:"none" placeholder:"NAME=VALUE"`
-	ScheduledAt    string            `help:"Send at this time." name:"scheduled-at" placeholder:"2026-01-31T12:00:00Z"`
-	Unsubscribe    bool              `help:"Add an unsubscribe link."`
-	Data           string            `help:"File with a JSON body of POST /emails; - reads standard input. Flags replace its fields." placeholder:"FILE"`
+	From        string            `help:"Sender: an address, or a name and an address." placeholder:"MAILBOX"`
+	To          []string          `help:"Recipient. Repeat the flag for more." placeholder:"MAILBOX" sep:"none"`
+	CC          []string          `help:"Cc recipient. Repeat the flag for more." name:"cc" placeholder:"MAILBOX" sep:"none"`
+	BCC         []string          `help:"Bcc recipient. Repeat the flag for more." name:"bcc" placeholder:"MAILBOX" sep:"none"`
+	ReplyTo     []string          `help:"Reply-To address. Repeat the flag for more." name:"reply-to" placeholder:"MAILBOX" sep:"none"`
+	Subject     string            `help:"Subject." placeholder:"TEXT"`
+	Text        string            `help:"Plain text." placeholder:"TEXT" xor:"text"`
+	TextFile    string            `help:"File with plain text; - reads standard input." name:"text-file" placeholder:"FILE" xor:"text"`
+	HTML        string            `help:"HTML." name:"html" placeholder:"HTML" xor:"html"`
+	HTMLFile    string            `help:"File with HTML; - reads standard input." name:"html-file" placeholder:"FILE" xor:"html"`
+	Template    string            `help:"Alias or ID of a published template." placeholder:"ALIAS"`
+	Variable    map[string]string `help:"Variable of the template. Repeat the flag for more." mapsep:"none" placeholder:"NAME=VALUE" short:"v"`
+	Attach      []string          `help:"File to attach. Repeat the flag for more." placeholder:"FILE" sep:"none"`
+	Header      map[string]string `help:"Additional header field. Repeat the flag for more." mapsep:"none" placeholder:"NAME=VALUE"`
+	Tag         map[string]string `help:"Tag. Repeat the flag for more." mapsep:"none" placeholder:"NAME=VALUE"`
+	ScheduledAt string            `help:"Send at this time." name:"scheduled-at" placeholder:"2026-01-31T12:00:00Z"`
+	Unsubscribe bool              `help:"Add an unsubscribe link."`
+	Data        string            `help:"File with a JSON body of POST /emails; - reads standard input. Flags replace its fields." placeholder:"FILE"`
 }
 
 func (c *emailsSendCommand) Run(s *session) error {

@@ -59,8 +59,8 @@ func (c *keysCreateCommand) Run(s *session) error {
 }
 
 // printNewKey prints a new key and its secret; with --quiet, only the secret.
-func (c *output) printNewKey(s *session, answer json.RawMessage) error {
-	if c.JSON {
+func (o output) printNewKey(s *session, answer json.RawMessage) error {
+	if o.JSON {
 		return s.printJSON(answer)
 	}
 	var made struct {
@@ -70,11 +70,11 @@ func (c *output) printNewKey(s *session, answer json.RawMessage) error {
 	if err := json.Unmarshal(answer, &made); err != nil {
 		return err
 	}
-	if c.Quiet {
+	if o.Quiet {
 		_, err := fmt.Fprintln(s.out, made.Secret)
 		return err
 	}
-	if err := c.printItem(s, made.APIKey, "id", "name", "scope", "domain_ids", "allowed_ips", "expires_at"); err != nil {
+	if err := o.printItem(s, made.APIKey, "id", "name", "scope", "domain_ids", "allowed_ips", "expires_at"); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(s.out, "\nSecret (shown once): %s\n", made.Secret)

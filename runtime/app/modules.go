@@ -208,7 +208,7 @@ var registry = []Module{
 				return reststatistics.TemplateRoutes(s, of)
 			})},
 		},
-		Graph:    []part{provideGraph(func(p *graph.Parts, s *statistics.Service) { p.Statistics = s })},
+		Graph: []part{provideGraph(func(p *graph.Parts, s *statistics.Service) { p.Statistics = s })},
 	},
 	{
 		Name: "outbound", Line: "outgoing routes: smarthosts, source addresses and their warm-up",
@@ -292,8 +292,8 @@ var registry = []Module{
 		Name:     "automations",
 		Line:     "custom events, and the sequences of steps they start: emails, waits, branches, requests",
 		Requires: []string{"accounts", "domains", "sending", "templates"},
-		Uses:   []string{"sms", "tracking", "statistics"},
-		Option: automations.Module,
+		Uses:     []string{"sms", "tracking", "statistics"},
+		Option:   automations.Module,
 		Routes: []route{
 			routesOf2(func(s *automations.Service, turns *exports.Service) api.Routes {
 				return restautomations.Routes(s, turns)
