@@ -181,7 +181,7 @@ func writeFiles(t *testing.T, folder string, files map[string]string) {
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(file, []byte(content), 0o700); err != nil { //nolint:gosec // one of them is a program
+		if err := os.WriteFile(file, []byte(content), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
