@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -69,6 +70,9 @@ func TestServeObtainsACMECertificate(t *testing.T) {
 	first.signal(t, syscall.SIGTERM)
 	if err := first.ended(); err != nil {
 		t.Errorf("the first service exited with %v", err)
+	}
+	if strings.Contains(first.log.String(), "listener failed") {
+		t.Errorf("the first service logged that a listener failed when it stopped:\n%s", first.log)
 	}
 	authority.server.Close()
 	start()

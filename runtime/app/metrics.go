@@ -110,10 +110,12 @@ func (p edgeParams) listenForScrapers(addr string, handler http.Handler) (string
 	s := server.New(server.Params{Listener: l, Handler: mux, Budget: p.Budget, Logger: p.Logger,
 		Fail: func(err error) { p.Logger.Error("metrics listener failed", telemetry.KeyError, err) }})
 	p.Lifecycle.Append(fx.Hook{OnStart: s.Start, OnStop: func(context.Context) error {
-		if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) { // even if it was never served
-			return err
+		// The server first: it closes the listener itself, and expects no other end of it.
+		err := s.Close()
+		if closeErr := l.Close(); closeErr != nil && !errors.Is(closeErr, net.ErrClosed) { // if it was never served
+			err = errors.Join(err, closeErr)
 		}
-		return s.Close()
+		return err
 	}})
 	p.Logger.Info("serving metrics", telemetry.KeyAddress, l.Addr().String())
 	return l.Addr().String(), nil
