@@ -11,8 +11,7 @@ import (
 type domainsDeliverabilityCommand struct {
 	remote
 	domainName
-
-	JSON bool `help:"Print JSON as the API returns it." name:"json"`
+	output
 }
 
 func (c *domainsDeliverabilityCommand) Run(s *session) error {
@@ -29,14 +28,15 @@ func (c *domainsDeliverabilityCommand) Run(s *session) error {
 		return err
 	}
 	if c.JSON {
-		return output{JSON: true}.printItem(s, answer.Deliverability)
+		return s.printJSON(answer.Deliverability)
 	}
-	return s.printDeliverability(answer.Deliverability)
+	return c.printDeliverability(s, answer.Deliverability)
 }
 
 // printDeliverability prints the grade, the advice, and tables of requirements, sources, receivers and placement.
-func (s *session) printDeliverability(answer json.RawMessage) error {
+func (o output) printDeliverability(s *session, answer json.RawMessage) error {
 	var d struct {
+		ID     string `json:"domain_id"`
 		Domain string `json:"domain"`
 		Since  string `json:"since"`
 		Until  string `json:"until"`
@@ -51,6 +51,10 @@ func (s *session) printDeliverability(answer json.RawMessage) error {
 		Receivers    []map[string]any `json:"receivers"`
 	}
 	if err := json.Unmarshal(answer, &d); err != nil {
+		return err
+	}
+	if o.Quiet {
+		_, err := fmt.Fprintln(s.out, d.ID)
 		return err
 	}
 	fmt.Fprintf(s.out, "%s, %s to %s: %s\n\n", d.Domain, d.Since, d.Until, d.Grade)

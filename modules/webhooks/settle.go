@@ -19,6 +19,10 @@ import (
 // failingAfter is the number of consecutive failed deliveries after which an endpoint is disabled.
 const failingAfter = 30
 
+// hasFactSQL reports whether the event of the delivery d exists. With EXISTS, a plan made while the table was empty
+// could read all of it.
+const hasFactSQL = `(SELECT true FROM facts f WHERE f.id = d.event_id LIMIT 1) IS NOT NULL`
+
 // settleSQL always stores the outcome of an attempt, no matter which process holds the delivery by now. The
 // delivery changes only under the fencing number of the claim that made the attempt. Settling raises the
 // fencing number or deletes the work row, so a batch can be repeated if the result of its commit was lost. Only
@@ -33,7 +37,7 @@ WITH done AS (
 		response_headers = CASE WHEN kept.event THEN NULLIF(v.headers, '') END,
 		remote_addr = v.remote, duration_ms = v.took
 	FROM done v JOIN webhook_deliveries d ON d.id = v.id
-	CROSS JOIN LATERAL (SELECT d.data IS NOT NULL OR EXISTS (SELECT 1 FROM facts f WHERE f.id = d.event_id) AS event) kept
+	CROSS JOIN LATERAL (SELECT d.data IS NOT NULL OR ` + hasFactSQL + ` AS event) kept
 	WHERE a.delivery_id = v.id AND a.fence = v.fence
 ), again AS (
 	UPDATE webhook_works q SET due_at = now() + v.wait * interval '1 microsecond', fence = q.fence + 1
@@ -69,7 +73,7 @@ WITH done AS (
 	SELECT d.id, d.account_id, 1, v.fence, v.began::timestamptz, clock_timestamp(), v.outcome, NULLIF(v.status, 0), v.error,
 		CASE WHEN kept.event THEN v.response ELSE '' END, CASE WHEN kept.event THEN NULLIF(v.headers, '') END, v.remote, v.took, NULLIF(@node::int, 0)
 	FROM done v JOIN webhook_deliveries d ON d.id = v.id
-	CROSS JOIN LATERAL (SELECT d.data IS NOT NULL OR EXISTS (SELECT 1 FROM facts f WHERE f.id = d.event_id) AS event) kept
+	CROSS JOIN LATERAL (SELECT d.data IS NOT NULL OR ` + hasFactSQL + ` AS event) kept
 	ON CONFLICT (delivery_id, fence) DO UPDATE SET finished_at = EXCLUDED.finished_at, outcome = EXCLUDED.outcome, status_code = EXCLUDED.status_code,
 		error = EXCLUDED.error, response = EXCLUDED.response, response_headers = EXCLUDED.response_headers, remote_addr = EXCLUDED.remote_addr,
 		duration_ms = EXCLUDED.duration_ms

@@ -196,7 +196,7 @@ var nothing = regexp.MustCompile(`\[\]|:0[,}]|null`)
 
 var (
 	idPattern   = regexp.MustCompile(`\b([a-z]{2,4})_([0-9a-z]{26}|[0-9a-f]{32})\b`)
-	keyPattern  = regexp.MustCompile(`p=MII[\w+/=]+|pr1\w+|postrider-verification=\w+`)
+	keyPattern  = regexp.MustCompile(`p=MII[\w+/=]+|pr1\w+|postrider-verification=\w+|dmarc\+\w+`)
 	timePattern = regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
 	addrPattern = regexp.MustCompile(`\b127\.0\.0\.\d+(:\d+)?`)
 	restless    = []string{"p50", "p95", "durationMs", "oldestAgeSeconds", "projected", "octets", "nextAttemptAt",

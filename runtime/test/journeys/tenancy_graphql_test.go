@@ -234,6 +234,11 @@ func checkMutation(t *testing.T, stranger *harness.App, f rootField, ids, unknow
 			ids["template"])); !strings.Contains(got, `"template.id":`) {
 			t.Errorf("a template of another account got %s, want an error of template.id", got)
 		}
+	case f.Name == "checkEmail":
+		if got := ask(fmt.Sprintf(`mutation{checkEmail(email:{from:"ada@dev.test",to:"bob@example.net",template:{id:%q}}){findings{code}}}`,
+			ids["template"])); !strings.Contains(got, `"template.id":`) {
+			t.Errorf("a check of another account's template got %s, want an error of template.id", got)
+		}
 	case f.Name == "addSuppression":
 		// The email's id is only a note from the client. It gives no access to an email of another account.
 		if got := ask(fmt.Sprintf(`mutation{addSuppression(email:"x@example.net",emailId:%q){causedBy{id subject}}}`,
