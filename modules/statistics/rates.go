@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/postrider/postrider/ent"
@@ -50,6 +51,13 @@ func (l rateLimit) isExceeded(f *Figures) bool {
 	return recipients > l.minimum && counted*1_000_000 > l.ppm*recipients
 }
 
+// isOutranked reports whether the rate also exceeds a higher limit, whose event says everything.
+func (l rateLimit) isOutranked(f *Figures) bool {
+	return slices.ContainsFunc(rateLimits, func(other rateLimit) bool {
+		return other.rate == l.rate && other.ppm > l.ppm && other.isExceeded(f)
+	})
+}
+
 func (l rateLimit) newEvent(accountID string, f *Figures) event.ExceededRate {
 	counted, recipients := l.measure(f)
 	return event.ExceededRate{AccountID: accountID, Rate: l.rate, Share: float64(counted) / float64(recipients),
@@ -63,7 +71,7 @@ SELECT account_id FROM (
 	UNION SELECT account_id FROM exceeded_rates) w
  WHERE account_id > $3 AND EXISTS (SELECT FROM accounts a WHERE a.id = w.account_id AND NOT a.system) ORDER BY 1 LIMIT $4`
 
-// CheckRates publishes an event for each rate of an account that newly exceeds a limit. It reports a limit again only
+// CheckRates publishes an event for each rate of an account that newly exceeds a limit: one event for the highest. It reports a limit again only
 // after the rate was below it, at the earliest a day later. Several processes may call it concurrently.
 func (s *Service) CheckRates(ctx context.Context) error {
 	now, err := db.Now(ctx, s.db.SQL)
@@ -97,7 +105,7 @@ func (s *Service) checkRatesOf(ctx context.Context, accountID string, now time.T
 	}
 	for _, l := range rateLimits {
 		if l.isExceeded(&answer.Totals) {
-			err = s.reportRate(ctx, l, l.newEvent(accountID, &answer.Totals), now)
+			err = s.recordRate(ctx, l, accountID, &answer.Totals, now)
 		} else {
 			err = s.resetRate(ctx, l, accountID)
 		}
@@ -113,16 +121,17 @@ const (
 	resetSQL  = `DELETE FROM exceeded_rates WHERE account_id = $1 AND rate = $2 AND limit_ppm = $3 AND created_at < now() - interval '` + recoveredIn + `'`
 )
 
-func (s *Service) reportRate(ctx context.Context, l rateLimit, e event.ExceededRate, at time.Time) error {
-	reported := false
+// recordRate records that a rate exceeds a limit and, the first time, publishes an event.
+func (s *Service) recordRate(ctx context.Context, l rateLimit, accountID string, f *Figures, at time.Time) error {
+	published := false
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
-		n, err := db.Exec(ctx, tx, exceedSQL, e.AccountID, l.rate, l.ppm)
-		if reported = n == 1; err != nil || !reported {
+		n, err := db.Exec(ctx, tx, exceedSQL, accountID, l.rate, l.ppm)
+		if published = n == 1 && !l.isOutranked(f); err != nil || !published {
 			return err
 		}
-		return s.publisher.Publish(ctx, tx, event.New(e.AccountID, event.AccountRateExceeded, at, e))
+		return s.publisher.Publish(ctx, tx, event.New(accountID, event.AccountRateExceeded, at, l.newEvent(accountID, f)))
 	})
-	if err == nil && reported {
+	if err == nil && published {
 		s.publisher.Wake()
 	}
 	return err
