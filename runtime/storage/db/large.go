@@ -15,7 +15,7 @@ const slowest = 4 << 20
 func extraTime(bytes int) time.Duration { return time.Duration(bytes/slowest) * time.Second }
 
 // RunSized calls fn with the entry point for a statement that has these arguments: Prepared, or for several megabytes
-// a transaction, which gives the statement more time.
+// a transaction with a longer statement timeout.
 func (d *DB) RunSized(ctx context.Context, args []any, fn func(on Execer) error) error {
 	if extraTime(argumentBytes(args)) == 0 {
 		return fn(d.Prepared)

@@ -22,7 +22,7 @@ type Prepared struct {
 }
 
 // PreparedTx is Prepared within a transaction. A statement that must be planned again, or runs after an
-// error within the transaction, uses its Tx. Large arguments give their statement more time.
+// error within the transaction, uses its Tx. Statements with large arguments have a longer timeout.
 type PreparedTx struct {
 	*sql.Tx
 	statements       *statements
