@@ -63,10 +63,11 @@ await live()
 await page.getByRole('button', { name: 'Saved' }).waitFor() // automatically
 check((await api('GET', `/templates/${template.id}`)).template.subject === 'Typed before the session ended', 'typed text is saved')
 await context.request.delete(base + '/api/session', { headers: { Origin: base } })
-await page.getByRole('link', { name: 'Suppressions' }).click()
+const followed = page.getByRole('link', { name: 'Suppressions' }).click() // later, if a read in the background has opened the dialog
 await ended.waitFor()
 await signIn(context)
 await ended.getByRole('button', { name: 'Continue' }).click()
+await followed
 await page.getByRole('heading', { name: 'Suppressions', level: 1 }).waitFor()
 
 // 3. The service responds without storage: the page reports it, treats no unknown result as a failure, and recovers automatically.

@@ -71,8 +71,9 @@ SELECT account_id FROM (
 	UNION SELECT account_id FROM exceeded_rates) w
  WHERE account_id > $3 AND EXISTS (SELECT FROM accounts a WHERE a.id = w.account_id AND NOT a.system) ORDER BY 1 LIMIT $4`
 
-// CheckRates publishes an event for each rate of an account that newly exceeds a limit: one event for the highest. It reports a limit again only
-// after the rate was below it, at the earliest a day later. Several processes may call it concurrently.
+// CheckRates publishes an event for each rate of an account that newly exceeds a limit: one event, for the highest. It
+// reports a limit again only after the rate was below it, at the earliest a day later. Several processes may call it
+// concurrently.
 func (s *Service) CheckRates(ctx context.Context) error {
 	now, err := db.Now(ctx, s.db.SQL)
 	if err != nil {

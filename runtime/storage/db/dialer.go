@@ -136,8 +136,8 @@ func (c *deadlineConn) nextDeadline(timeout time.Duration) time.Time {
 	return at
 }
 
-// Read waits for the server, longer after a large statement. An EOF in the middle of a response becomes an operational error: for a plain
-// io.EOF, database/sql would run the statement again although it may already have taken effect.
+// Read waits for the server, longer after a large statement. An EOF in the middle of a response becomes an operational
+// error: for a plain io.EOF, database/sql would run the statement again although it may already have taken effect.
 func (c *deadlineConn) Read(buffer []byte) (int, error) {
 	timeout := c.trial.operationTimeout() + extraTime(int(c.sent.Load()))
 	if c.trial.idle != 0 {

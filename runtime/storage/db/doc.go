@@ -8,6 +8,7 @@
 // limits of its own for statements, locks and idle transactions, so that operations that are only slow end
 // with an error of the server. After a missed deadline the server counts as stalled, and later operations get
 // a fifth of the time until one succeeds: a call that must try several things still ends within 6 s.
+// A statement with megabytes of arguments gets a second more for every 4 MB (DB.RunSized, PreparedTx).
 //
 // # Hosts
 //
