@@ -82,7 +82,7 @@ func TestDocumentedWebhookHelpers(t *testing.T) {
 	}
 	var ran, missing []string
 	for _, h := range helpers {
-		block := regexp.MustCompile("(?s)\n```"+h.fence+"\n(.*?)```\n").FindAllSubmatch(document, -1)
+		block := regexp.MustCompile("(?s)\n```"+h.fence+" tested\n(.*?)```\n").FindAllSubmatch(document, -1)
 		if len(block) != 1 {
 			t.Errorf("WEBHOOKS.md has %d code blocks in %s, want one", len(block), h.fence)
 			continue
