@@ -31,7 +31,7 @@ func costs() generated.ComplexityRoot {
 	c.Query.Emails = func(child int, first *int, after *string, last *int, before *string, _ *model.EmailFilter) int {
 		return pageCost(child, first, after, last, before)
 	}
-	c.Query.Members, c.Query.Invitations = pageCost, pageCost
+	c.Query.Members, c.Query.Invitations, c.Query.ScheduledEmails = pageCost, pageCost, pageCost
 	c.Query.Domains = func(child int, first *int, after *string, last *int, before *string, _ *model.DomainFilter) int {
 		return pageCost(child, first, after, last, before)
 	}

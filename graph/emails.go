@@ -72,6 +72,11 @@ func (r *Resolver) listEmails(ctx context.Context, accountID string, f records.F
 	return r.parts.Emails.List(ctx, accountID, records.ListQuery{Page: p, Filter: f})
 }
 
+func (r *Resolver) listScheduledEmails(ctx context.Context, accountID string, f records.Filter,
+	p page.Request) (page.Page[*ent.Email], error) {
+	return r.parts.Emails.ListScheduled(ctx, accountID, f.DomainIDs, p)
+}
+
 // timeRange returns the ends of a time range; nil for an open end.
 func timeRange(in *model.DateTimeFilter) (since, until *time.Time) {
 	if in == nil {

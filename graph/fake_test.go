@@ -258,6 +258,10 @@ func (f fakeEmails) List(_ context.Context, accountID string, q records.ListQuer
 	return out, orElse(err, f.call("List"))
 }
 
+func (f fakeEmails) ListScheduled(ctx context.Context, accountID string, _ []string, r page.Request) (page.Page[*ent.Email], error) {
+	return f.List(ctx, accountID, records.ListQuery{Page: r})
+}
+
 func (f fakeEmails) Count(ctx context.Context, accountID string, _ records.Filter, most int) (int, error) {
 	n, err := lengthOf(f.List(ctx, accountID, records.ListQuery{Page: whole}))
 	return min(n, most), err

@@ -66,6 +66,8 @@ type Domains interface {
 // Emails reads emails. The methods that take several IDs return results by email ID.
 type Emails interface {
 	List(ctx context.Context, accountID string, q records.ListQuery) (page.Page[*ent.Email], error)
+	// ListScheduled returns scheduled emails, the next one first.
+	ListScheduled(ctx context.Context, accountID string, domainIDs []string, r page.Request) (page.Page[*ent.Email], error)
 	Count(ctx context.Context, accountID string, f records.Filter, most int) (int, error)
 	Get(ctx context.Context, accountID, emailID string) (*ent.Email, error)
 	// GetMany returns the emails of the account among those IDs, oldest first.

@@ -79,7 +79,20 @@ await page.getByRole('button', { name: 'Columns' }).click()
 await page.getByRole('menuitem', { name: 'Tags' }).click()
 await page.waitForFunction(() => ![...document.querySelectorAll('th')].some(th => th.innerText === 'Tags'))
 
-// 7. The audit log: an object by its id, and the old and the new value.
+// 7. Scheduled emails are sorted by the time of sending, and new ones are announced.
+const later = hours => ({ scheduled_at: new Date(Date.now() + hours * 3600_000).toISOString() })
+const schedule = (to, hours) => api('POST', '/emails', { from: 'ada@dev.test', to, subject: 'Later', text: 'Later', ...later(hours) })
+for (const [to, hours] of [['third@other.test', 3], ['first@other.test', 1], ['second@other.test', 2]]) await schedule(to, hours)
+await visit(page, '/emails?q=is:scheduled')
+const expectOrder = wanted => page.waitForFunction(w => [...document.querySelectorAll('tr[data-row] a')].map(a => a.innerText.split('@')[0]).join() === w, wanted)
+await expectOrder('first,second,third')
+await schedule('zeroth@other.test', 0.5)
+await page.getByRole('button', { name: /1 new/ }).click()
+await expectOrder('zeroth,first,second,third')
+await page.getByRole('button', { name: 'Time', exact: true }).click()
+await expectOrder('third,second,first,zeroth')
+
+// 8. The audit log: an object by its id, and the old and the new value.
 const { webhook } = await api('POST', '/webhooks', { url: `${base}/old` })
 await api('PATCH', `/webhooks/${webhook.id}`, { url: `${base}/new` })
 await visit(page, '/audit-log')

@@ -93,6 +93,8 @@ func (Email) Indexes() []ent.Index {
 		index.Fields("account_id", "id"),
 		index.Fields("domain_id", "id"),
 		index.Fields("release_at").StorageKey("email_release").Annotations(entsql.IndexWhere("release_at IS NOT NULL")),
+		index.Fields("account_id", "scheduled_at", "id").StorageKey("email_scheduled").
+			Annotations(entsql.IndexWhere("release_at IS NOT NULL")),
 		index.Fields("account_id", "uncommon", "id").StorageKey("email_uncommon").
 			Annotations(entsql.IndexWhere("uncommon IS NOT NULL")),
 		index.Fields("search").StorageKey("email_search").Annotations(entsql.IndexType("GIN")),

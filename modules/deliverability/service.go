@@ -110,8 +110,8 @@ func New(p Params) (*Service, error) {
 		results: results}, nil
 }
 
-// lookUpEvery is the interval between lookups of reverse names.
-const lookUpEvery = time.Minute
+// lookUpEvery is the interval between lookups of reverse names. Each step reads the counts of 30 days.
+const lookUpEvery = 10 * time.Minute
 
 // Start starts the lookups of reverse names.
 func (s *Service) Start(context.Context) error {

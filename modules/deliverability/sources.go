@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	lookUpAtOnce = 20 // sources per step, which bounds the lookups that reports can cause
+	lookUpAtOnce = 100 // sources per step, which bounds the lookups that reports can cause
 	lookUpWithin = 5 * time.Second
 
 	// dueSourcesSQL selects the largest sources of each domain whose name is unknown or older than a week.

@@ -23,7 +23,7 @@ import { SkeletonText } from '@/parts/Skeleton'
 import { Time } from '@/parts/Time'
 import { useBulk } from './bulk'
 import { useFresh } from './fresh'
-import { EmailList, type EmailLineFragment } from './queries.gen'
+import { EmailList, ScheduledList, type EmailLineFragment } from './queries.gen'
 import { lookOfEmail } from './status'
 
 type Row = EmailLineFragment
@@ -50,9 +50,13 @@ export default function List() {
   const { can } = useViewer()
   const narrow = useIsNarrow()
   const q = address.q ?? ''
-  const oldest = address.sort === 'oldest' // both orders are those of the index
-  const list = usePages(EmailList, oldest ? { last: pageSize, q: q || null } : { first: pageSize, q: q || null }, (d) => d.emails, { keepPrevious: true })
-  const fresh = useFresh(q, list.rows, !oldest)
+  const scheduled = q === 'is:scheduled' // sorted by the time of sending, the next one first
+  const reversed = address.sort === (scheduled ? 'latest' : 'oldest')
+  const part = reversed ? { last: pageSize } : { first: pageSize }
+  const emails = usePages(EmailList, { ...part, q: q || null }, (d) => d.emails, { keepPrevious: true, enabled: !scheduled })
+  const next = usePages(ScheduledList, part, (d) => d.scheduledEmails, { keepPrevious: true, enabled: scheduled })
+  const list = scheduled ? next : emails
+  const fresh = useFresh(q, list.rows, scheduled ? [ScheduledList.name, part] : [EmailList.name, { ...part, q: q || null }], scheduled ? 'scheduled' : reversed ? 'oldest' : 'newest')
   const wrong = filterError(list.error)
   const open = address.open
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
@@ -81,7 +85,7 @@ export default function List() {
     },
     { key: 'domain', head: 'Domain', optional: 'Domain', width: '120px', from: 'vast', cell: (e) => e.domain && <button type="button" className="max-w-full truncate text-ink-2 hover:underline" title="Filter by this domain" onClick={() => filterBy('domain', e.domain?.name ?? '')}>{e.domain.name}</button> },
     ...(can('WRITE') ? [{ key: 'apiKey', head: 'API key', optional: 'API key', width: '116px', from: 'huge' as const, cell: (e: Row) => <span className="text-ink-2" title={e.apiKey?.id}>{e.apiKey?.name}</span> }] : []),
-    { key: 'at', head: 'Time', width: '128px', right: true, from: 'slim', sort: { order: oldest ? 'ascending' : 'descending', toggle: () => change({ sort: oldest ? undefined : 'oldest' }) }, cell: (e) => <span className="text-xs text-ink-3"><When row={e} /></span> },
+    { key: 'at', head: 'Time', width: '128px', right: true, from: 'slim', sort: { order: reversed === scheduled ? 'descending' : 'ascending', toggle: () => change({ sort: reversed ? undefined : scheduled ? 'latest' : 'oldest' }) }, cell: (e) => <span className="text-xs text-ink-3"><When row={e} /></span> },
   ])
 
   const empty = q

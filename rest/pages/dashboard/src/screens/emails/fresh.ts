@@ -10,8 +10,8 @@ type Page = EmailListQuery['emails']
 const pause = 700 // ms between two reads
 
 // useFresh keeps a list up to date without moving it: rows that are shown change in place, new ones
-// are counted and wait.
-export function useFresh(q: string, rows: EmailLineFragment[], newestFirst = true) {
+// are counted and wait. key is the key of the list's query.
+export function useFresh(q: string, rows: EmailLineFragment[], key: unknown[], order: 'newest' | 'oldest' | 'scheduled') {
   const queries = useQueryClient()
   const [count, setCount] = useState(0)
   const changed = useRef(new Set<string>())
@@ -20,9 +20,8 @@ export function useFresh(q: string, rows: EmailLineFragment[], newestFirst = tru
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   const latest = useRef({ q, rows })
   latest.current = { q, rows }
-  const key = [EmailList.name, { [newestFirst ? 'first' : 'last']: pageSize, q: q || null }]
 
-  useEffect(() => setCount(0), [q])
+  useEffect(() => setCount(0), [q, order])
   useEffect(() => () => clearTimeout(timer.current), [])
 
   async function catchUp() {
@@ -62,7 +61,8 @@ export function useFresh(q: string, rows: EmailLineFragment[], newestFirst = tru
     const id = (e.data as { email_id?: string }).email_id
     if (!id || e.type === 'email.received') return
     if (latest.current.rows.some((r) => r.id === id)) changed.current.add(id)
-    else if (newestFirst && (e.type === 'email.sent' || e.type === 'email.scheduled' || e.type === 'email.suppressed')) begun.current = true
+    else if (order === 'newest' && (e.type === 'email.sent' || e.type === 'email.scheduled' || e.type === 'email.suppressed')) begun.current = true
+    else if (order === 'scheduled' && e.type === 'email.scheduled') return setCount((n) => n + 1)
     else return
     later()
   })
