@@ -108,11 +108,11 @@ func TestDrillMemoryOfSends(t *testing.T) { //nolint:tparallel // each case need
 				senders := newSenders(t, server, 8)
 				var accepted, refused atomic.Int64
 				var callers sync.WaitGroup
-				end := time.Now().Add(lengthOf(10*time.Second, time.Minute))
 				bodies := make([]string, len(senders))
 				for i, from := range senders {
 					bodies[i] = c.body(t, from.domain)
 				}
+				end := time.Now().Add(lengthOf(10*time.Second, time.Minute))
 				for i := range c.callers {
 					callers.Go(func() {
 						for time.Now().Before(end) && server.Running() {
