@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/graph/connection"
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/inquiry"
@@ -130,6 +131,13 @@ func (r *mutationResolver) RescheduleEmail(ctx context.Context, id string, sched
 func (r *queryResolver) Emails(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.EmailFilter) (*model.EmailConnection, error) {
 	found, err := connection.ListConnection[model.EmailEdge](ctx, rights.ReadSent, connection.NewArguments(first, after, last, before), emailFilter(filter, inquiry.DomainIDs(ctx)),
 		r.listEmails, r.parts.Emails.Count, r.emailPage, "since", "createdAt", "until", "createdAt", "domain", "domainId", "q", "query")
+	return &model.EmailConnection{Connection: found}, err
+}
+
+func (r *queryResolver) ScheduledEmails(ctx context.Context, first *int, after *string, last *int, before *string) (*model.EmailConnection, error) {
+	scheduled := records.Filter{Status: string(email.StatusScheduled), DomainIDs: inquiry.DomainIDs(ctx)}
+	found, err := connection.ListConnection[model.EmailEdge](ctx, rights.ReadSent, connection.NewArguments(first, after, last, before), scheduled,
+		r.listScheduledEmails, r.parts.Emails.Count, r.emailPage)
 	return &model.EmailConnection{Connection: found}, err
 }
 

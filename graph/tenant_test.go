@@ -64,7 +64,7 @@ func TestScopesDecideWhatAKeyReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	// every caller can read its own identity
-	sendingMay := map[string]bool{"email": true, "emails": true, "viewer": true, "operator": true, "node": true,
+	sendingMay := map[string]bool{"email": true, "emails": true, "scheduledEmails": true, "viewer": true, "operator": true, "node": true,
 		"nodes": true, "search": true, "customEvent": true, "customEvents": true}
 	peopleOnly := map[string]bool{"invitations": true, "auditLog": true}
 	// keys open everything

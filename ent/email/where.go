@@ -52,7 +52,22 @@ func Search(v string) predicate.Email {
 	return predicate.Email(sql.FieldEQ(FieldSearch, v))
 }
 
+// DomainIDIn applies the In predicate on the "domain_id" field.
+func DomainIDIn(vs ...string) predicate.Email {
+	return predicate.Email(sql.FieldIn(FieldDomainID, vs...))
+}
+
+// StatusEQ applies the EQ predicate on the "status" field.
+func StatusEQ(v Status) predicate.Email {
+	return predicate.Email(sql.FieldEQ(FieldStatus, v))
+}
+
 // StatusIn applies the In predicate on the "status" field.
 func StatusIn(vs ...Status) predicate.Email {
 	return predicate.Email(sql.FieldIn(FieldStatus, vs...))
+}
+
+// ReleaseAtNotNil applies the NotNil predicate on the "release_at" field.
+func ReleaseAtNotNil() predicate.Email {
+	return predicate.Email(sql.FieldNotNull(FieldReleaseAt))
 }

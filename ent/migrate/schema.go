@@ -1283,6 +1283,14 @@ var (
 				},
 			},
 			{
+				Name:    "email_scheduled",
+				Unique:  false,
+				Columns: []*schema.Column{EmailsColumns[1], EmailsColumns[31], EmailsColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "release_at IS NOT NULL",
+				},
+			},
+			{
 				Name:    "email_uncommon",
 				Unique:  false,
 				Columns: []*schema.Column{EmailsColumns[1], EmailsColumns[38], EmailsColumns[0]},

@@ -1034,6 +1034,7 @@ type ComplexityRoot struct {
 		ReceivedStatistics   func(childComplexity int, rangeArg model.TimeRange, interval model.StatisticsInterval, timezone string, groupBy *model.ReceivedDimension, top int) int
 		SMTPCredential       func(childComplexity int, id string) int
 		SMTPCredentials      func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.SMTPCredentialFilter) int
+		ScheduledEmails      func(childComplexity int, first *int, after *string, last *int, before *string) int
 		Search               func(childComplexity int, query string, types []model.SearchType, first *int) int
 		Suppression          func(childComplexity int, id string) int
 		Suppressions         func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.SuppressionFilter) int
@@ -5879,6 +5880,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.SMTPCredentials(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["filter"].(*model.SMTPCredentialFilter)), true
+	case "Query.scheduledEmails":
+		if e.ComplexityRoot.Query.ScheduledEmails == nil {
+			break
+		}
+
+		args, err := ec.field_Query_scheduledEmails_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.ScheduledEmails(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string)), true
 	case "Query.search":
 		if e.ComplexityRoot.Query.Search == nil {
 			break
@@ -9250,6 +9262,18 @@ type DKIMKey {
     before: String
     "Returns only emails that match every field of the filter."
     filter: EmailFilter
+  ): EmailConnection! @module(name: "sending")
+
+  "Lists the scheduled emails of the account, in the order in which they will be sent. Any API key can read them."
+  scheduledEmails(
+    "Number of entries from the start of the list, or after ` + "`" + `after` + "`" + `: 1 to 100. Defaults to 25."
+    first: Int
+    "The ` + "`" + `endCursor` + "`" + ` of the previous page."
+    after: String
+    "Number of entries from the end of the list, or before ` + "`" + `before` + "`" + `, instead of ` + "`" + `first` + "`" + `: 1 to 100."
+    last: Int
+    "The ` + "`" + `startCursor` + "`" + ` of the next page."
+    before: String
   ): EmailConnection! @module(name: "sending")
 
   "Returns one email; ` + "`" + `null` + "`" + ` if the account has none with this ID. Any API key can read it."

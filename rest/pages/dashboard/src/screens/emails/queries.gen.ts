@@ -97,6 +97,16 @@ export type EmailListQueryVariables = Exact<{
 
 export type EmailListQuery = { emails: { nodes: Array<EmailLineFragment>, pageInfo: { hasNextPage: boolean, endCursor: string | null, hasPreviousPage: boolean, startCursor: string | null } } };
 
+export type ScheduledListQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
+}>;
+
+
+export type ScheduledListQuery = { scheduledEmails: { nodes: Array<EmailLineFragment>, pageInfo: { hasNextPage: boolean, endCursor: string | null, hasPreviousPage: boolean, startCursor: string | null } } };
+
 export type EmailRowsQueryVariables = Exact<{
   ids: Array<string> | string;
 }>;
@@ -181,6 +191,7 @@ export type EmailRawQueryVariables = Exact<{
 export type EmailRawQuery = { email: { id: string, content: { raw: string | null } } | null };
 
 export const EmailList = gql<EmailListQuery, EmailListQueryVariables>('EmailList', '268672e8dbab6c6d17b5d9ceb580042608398619dc5fded7644515d3705b7b46', import.meta.env.DEV ? "query EmailList($first: Int, $after: String, $last: Int, $before: String, $q: String) {\n  emails(\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n    filter: {query: $q}\n  ) {\n    nodes {\n      ...EmailLine\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}\n\nfragment EmailLine on Email {\n  ...EmailRow\n  snippet\n}\n\nfragment EmailRow on Email {\n  id\n  to\n  subject\n  status\n  lastEvent\n  createdAt\n  scheduledAt\n  domain {\n    name\n  }\n  apiKey {\n    id\n    name\n  }\n  tags {\n    name\n    value\n  }\n}" : undefined)
+export const ScheduledList = gql<ScheduledListQuery, ScheduledListQueryVariables>('ScheduledList', '142872d9b4ca2a53d7ed1f2a42de481e975db78f453e02560674a05312057848', import.meta.env.DEV ? "query ScheduledList($first: Int, $after: String, $last: Int, $before: String) {\n  scheduledEmails(first: $first, after: $after, last: $last, before: $before) {\n    nodes {\n      ...EmailLine\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}\n\nfragment EmailLine on Email {\n  ...EmailRow\n  snippet\n}\n\nfragment EmailRow on Email {\n  id\n  to\n  subject\n  status\n  lastEvent\n  createdAt\n  scheduledAt\n  domain {\n    name\n  }\n  apiKey {\n    id\n    name\n  }\n  tags {\n    name\n    value\n  }\n}" : undefined)
 export const EmailRows = gql<EmailRowsQuery, EmailRowsQueryVariables>('EmailRows', '9d718c0e5daa251b654095ad0fde7e5502987d4681ca89258662ead96ddfe749', import.meta.env.DEV ? "query EmailRows($ids: [ID!]!) {\n  nodes(ids: $ids) {\n    ...EmailLine\n  }\n}\n\nfragment EmailLine on Email {\n  ...EmailRow\n  snippet\n}\n\nfragment EmailRow on Email {\n  id\n  to\n  subject\n  status\n  lastEvent\n  createdAt\n  scheduledAt\n  domain {\n    name\n  }\n  apiKey {\n    id\n    name\n  }\n  tags {\n    name\n    value\n  }\n}" : undefined)
 export const EmailDetail = gql<EmailDetailQuery, EmailDetailQueryVariables>('EmailDetail', 'b30d3b8a5e95c40e575d897094db4987b55c07b712f05c9f7e27acd502e24803', import.meta.env.DEV ? "query EmailDetail($id: ID!) {\n  email(id: $id) {\n    ...EmailRow\n    from\n    cc\n    bcc\n    replyTo\n    bounceReason\n    messageId\n    expiresAt\n    cancelledAt\n    sentAt\n    deliveredAt\n    bouncedAt\n    recipients {\n      address\n      kind\n      state\n      attempts\n      code\n      enhancedCode\n      diagnostic\n      remoteMta\n      nextAttemptAt\n      held\n      settledAt\n    }\n    attempts {\n      number\n      recipient\n      startedAt\n      finishedAt\n      outcome\n      phase\n      code\n      enhancedCode\n      reply\n      remoteHost\n      remoteAddr\n      tls\n      tlsPolicy\n      localAddr\n      way\n      class\n    }\n    timeline {\n      id\n      type\n      at\n      recipient\n      detail\n      code\n      attempt\n      nextAttemptAt\n      data\n    }\n  }\n}\n\nfragment EmailRow on Email {\n  id\n  to\n  subject\n  status\n  lastEvent\n  createdAt\n  scheduledAt\n  domain {\n    name\n  }\n  apiKey {\n    id\n    name\n  }\n  tags {\n    name\n    value\n  }\n}" : undefined)
 export const EmailContent = gql<EmailContentQuery, EmailContentQueryVariables>('EmailContent', '28df3b5ad6fd2d0cd614e1f42e5a2df973e08922174a738c836c58fdc6e93346', import.meta.env.DEV ? "query EmailContent($id: ID!) {\n  email(id: $id) {\n    id\n    content {\n      html\n      text\n      headers {\n        name\n        value\n      }\n      attachments {\n        name\n        contentType\n        contentId\n        size\n      }\n    }\n  }\n}" : undefined)
