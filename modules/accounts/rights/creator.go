@@ -71,7 +71,7 @@ var reaches = map[string]Reach{
 	"getAccount": NoDomain, "getAccountBrand": NoDomain, "listPlans": NoDomain,
 	"listTemplates": NoDomain, "getTemplate": NoDomain, "listTemplateVersions": NoDomain, "getTemplateVersion": NoDomain, "listTemplateEdits": NoDomain, "getTemplateEdit": NoDomain, "listTemplateImages": NoDomain, "renderTemplate": NoDomain,
 
-	"Query.viewer": NoDomain, "Query.account": NoDomain, "Query.email": OwnDomains, "Query.emails": OwnDomains,
+	"Query.viewer": NoDomain, "Query.account": NoDomain, "Query.email": OwnDomains, "Query.emails": OwnDomains, "Query.scheduledEmails": OwnDomains,
 	"Query.domain": OwnDomains, "Query.domains": OwnDomains,
 	"Mutation.sendEmail": OwnDomains, "Mutation.checkEmail": OwnDomains, "Mutation.cancelEmail": OwnDomains, "Mutation.rescheduleEmail": OwnDomains,
 	"Query.template": NoDomain, "Query.templates": NoDomain,
