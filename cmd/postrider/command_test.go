@@ -140,12 +140,12 @@ func TestPrintAccountsAndKeys(t *testing.T) {
 	if diff := cmp.Diff(want, printValue(t, createdKey("key_1", "svc_secret", &key))); diff != "" {
 		t.Errorf("key create printed (-want +got):\n%s", diff)
 	}
-	if got := key.newKey(); len(got.DomainIDs) != 2 || got.ExpiresAt == nil || got.ExpiresAt.Year() != 2027 ||
+	if got := key.newKey("acc_1"); len(got.DomainIDs) != 2 || got.ExpiresAt == nil || got.ExpiresAt.Year() != 2027 ||
 		got.AccountID != "acc_1" {
 		t.Errorf("key create would make %+v", got)
 	}
 	plain := parseArguments(t, "key", "create", "--account=acc_1", "--name=ci").line.Admin.Key.Create
-	if got := plain.newKey(); got.ExpiresAt != nil || got.Scope != "full" {
+	if got := plain.newKey("acc_1"); got.ExpiresAt != nil || got.Scope != "full" {
 		t.Errorf("key create without options would make %+v", got)
 	}
 }

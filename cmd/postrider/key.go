@@ -15,7 +15,7 @@ type keyCommand struct {
 type keyRevokeCommand struct {
 	toolSettings
 
-	Account string `help:"Account of the key." placeholder:"acc_…" required:""`
+	Account string `help:"Account of the key, by email or ID." placeholder:"EMAIL" required:""`
 	Key     string `help:"ID of the key." placeholder:"key_…" required:""`
 }
 
@@ -25,7 +25,11 @@ func (c *keyRevokeCommand) Run(s *session) error {
 		RevokedAt time.Time `json:"revoked_at"`
 	}
 	return c.withAccounts(s, func(service *accounts.Service) error {
-		revoked, err := service.RevokeKey(s.ctx, c.Account, c.Key)
+		account, err := service.Find(s.ctx, c.Account)
+		if err != nil {
+			return err
+		}
+		revoked, err := service.RevokeKey(s.ctx, account.ID, c.Key)
 		if err != nil {
 			return err
 		}
@@ -36,7 +40,7 @@ func (c *keyRevokeCommand) Run(s *session) error {
 type keyCreateCommand struct {
 	toolSettings
 
-	Account   string     `help:"Account of the key." placeholder:"acc_…" required:""`
+	Account   string     `help:"Account of the key, by email or ID." placeholder:"EMAIL" required:""`
 	Name      string     `help:"Name that identifies the key." placeholder:"NAME" required:""`
 	Scope     string     `default:"full" enum:"full,sending,read" help:"full, sending or read."`
 	DomainID  []string   `help:"Domains that the key may send from (default: all)." name:"domain-id" placeholder:"dom_…"`
@@ -44,14 +48,18 @@ type keyCreateCommand struct {
 	ExpiresAt *time.Time `help:"Expiry, such as 2027-01-31T00:00:00Z (default: never)." name:"expires-at" placeholder:"TIME"`
 }
 
-func (c *keyCreateCommand) newKey() accounts.NewKey {
-	return accounts.NewKey{AccountID: c.Account, Name: c.Name, Scope: rights.Scope(c.Scope), DomainIDs: c.DomainID,
+func (c *keyCreateCommand) newKey(accountID string) accounts.NewKey {
+	return accounts.NewKey{AccountID: accountID, Name: c.Name, Scope: rights.Scope(c.Scope), DomainIDs: c.DomainID,
 		AllowedIPs: c.AllowedIP, ExpiresAt: c.ExpiresAt}
 }
 
 func (c *keyCreateCommand) Run(s *session) error {
 	return c.withAccounts(s, func(service *accounts.Service) error {
-		made, secret, err := service.CreateKey(s.ctx, c.newKey())
+		account, err := service.Find(s.ctx, c.Account)
+		if err != nil {
+			return err
+		}
+		made, secret, err := service.CreateKey(s.ctx, c.newKey(account.ID))
 		if err != nil {
 			return err
 		}

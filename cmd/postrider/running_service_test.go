@@ -142,7 +142,7 @@ func createKey(t *testing.T, data, email string) (account, keyID, secret string)
 		t.Fatalf("account create: code %d, %v\n%s%s", code, err, stdout, stderr)
 	}
 	code, stdout, stderr = runPostrider(t, "key", "create", "--data-dir", data, "--name=n", "--account",
-		made.Account.ID)
+		email)
 	if err := json.Unmarshal([]byte(stdout), &made); code != 0 || err != nil ||
 		!strings.HasPrefix(made.Secret, "svc_") {
 		t.Fatalf("key create: code %d, %v\n%s%s", code, err, stdout, stderr)
