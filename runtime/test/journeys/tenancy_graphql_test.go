@@ -28,8 +28,12 @@ func TestGraphQLIsolatesAccounts(t *testing.T) {
 	}
 	send(t, app, anEmail)
 	app.DNS.Fault("unanswered.example", dnsxtest.ServFail)
-	for range 2 { // so that the queue has a second page
+	later := `{"scheduled_at":"` + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) + `",`
+	for range 2 { // so that the queue and the list of scheduled emails have a second page
 		send(t, app, strings.ReplaceAll(anEmail, "example.net", "unanswered.example"))
+		if a := app.Do(t, http.MethodPost, "/api/emails", strings.Replace(anEmail, "{", later, 1)); a.Status != http.StatusOK {
+			t.Fatalf("a scheduled email: %d %s", a.Status, a.Body)
+		}
 	}
 	var schema struct {
 		Schema struct {
