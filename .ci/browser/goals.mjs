@@ -4,7 +4,7 @@ import { check, nothing, open, violations, watch } from './browser.mjs'
 import { api, base, signIn, until, visit } from './dashboard.mjs'
 
 const { browser, context, page } = await open({ viewport: { width: 1440, height: 900 } })
-const wrong = watch(context, base)
+const wrong = watch(context, base, text => text.includes('400')) // a goal of 91 days
 await signIn(context)
 const { template } = await api('POST', '/templates', { name: 'Offer', subject: 'An offer', from: 'ada@dev.test', text: 'Hello' })
 await api('POST', `/templates/${template.id}/publish`)

@@ -94,6 +94,10 @@ const shut = await context.newPage()
 await shut.route('**/readyz', route => (reads ? route.continue() : route.fulfill({ status: 503, body: '{}' })))
 await shut.route('**/graphql', route => (reads ? route.continue()
   : route.fulfill({ status: 503, contentType: 'application/json', body: '{"error":{"message":"The data is temporarily unavailable. Try again.","code":"delivery_unavailable"}}' })))
+await shut.route(base + '/emails', async route => { // the service cannot read data for the page either
+  const response = await route.fetch()
+  await route.fulfill({ response, body: (await response.text()).replace('id="preloaded"', 'id="empty"') })
+})
 cutOff = true
 await shut.goto(base + '/emails')
 await shut.getByText('The data is temporarily unavailable').waitFor()

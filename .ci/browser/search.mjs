@@ -86,6 +86,7 @@ for (const [to, hours] of [['third@other.test', 3], ['first@other.test', 1], ['s
 await visit(page, '/emails?q=is:scheduled')
 const expectOrder = wanted => page.waitForFunction(w => [...document.querySelectorAll('tr[data-row] a')].map(a => a.innerText.split('@')[0]).join() === w, wanted)
 await expectOrder('first,second,third')
+await page.getByText('Live', { exact: true }).waitFor()
 await schedule('zeroth@other.test', 0.5)
 await page.getByRole('button', { name: /1 new/ }).click()
 await expectOrder('zeroth,first,second,third')

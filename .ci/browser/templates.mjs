@@ -28,7 +28,7 @@ const append = async text => { await code.click(); await page.keyboard.press('Co
 await email.getByText('Hello Ada').waitFor()
 await append('<p>Typed and not saved</p>')
 await email.getByText('Typed and not saved').waitFor()
-await page.getByRole('region', { name: 'Content check' }).getByText('Screen readers do not know the language of the email.').waitFor()
+await page.getByRole('region', { name: 'Preview' }).getByText('Screen readers do not know the language of the email.').waitFor()
 await page.getByRole('button', { name: 'Saved' }).waitFor()
 await until('the draft is saved', async () => (await stored()).html.includes('Typed and not saved'))
 

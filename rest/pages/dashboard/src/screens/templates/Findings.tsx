@@ -14,7 +14,7 @@ const severities: Record<Finding['severity'], { name: string; tone: Tone; icon: 
 // Findings lists the problems of a rendered email that spam filters and mail clients have with it.
 export function Findings({ findings }: { findings: Finding[] }) {
   return (
-    <section aria-label="Content check" className="grid min-w-0 gap-2">
+    <div className="grid min-w-0 gap-2">
       <h2>Content check</h2>
       {findings.length === 0
         ? <p role="status" className="text-xs text-ink-3">No problems found. Links aren’t opened.</p>
@@ -23,7 +23,7 @@ export function Findings({ findings }: { findings: Finding[] }) {
             {findings.map((f) => <li key={`${f.code} ${f.part}`} className="grid min-w-0 gap-1 px-3 py-2"><FindingLine finding={f} /></li>)}
           </ul>
         )}
-    </section>
+    </div>
   )
 }
 
