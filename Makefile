@@ -88,7 +88,7 @@ ui-test: toolchain postgres dashboard ## [before a commit] run the browser tests
 
 .PHONY: drill-short
 drill-short: toolchain postgres dashboard ## [before a commit] run the short form of every fault test, and the longest journeys
-	$(GO) test -vet=off -parallel 1 -timeout 30m ./runtime/test/faults
+	$(GO) test -vet=off -timeout 30m ./runtime/test/faults
 	$(GO) test -vet=off -timeout 30m -run '$(call journeys_of,drill-short)' ./runtime/test/journeys
 
 .PHONY: test-race
