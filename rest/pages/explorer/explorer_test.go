@@ -68,7 +68,7 @@ func TestThePageLoadsItsOwnFiles(t *testing.T) {
 		}
 		size += w.Body.Len()
 	}
-	const most = 1 << 20
+	const most = 512 << 10
 	if size < 100<<10 || size > most {
 		t.Errorf("the files have %d bytes, want at most %d", size, most)
 	}
