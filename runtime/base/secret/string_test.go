@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/postrider/postrider/runtime/base/secret"
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 )
 
 const plain = "swordfish-swordfish"
