@@ -88,9 +88,8 @@ func largeBody(t *testing.T, domain string, bytes int) string {
 
 // A burst of typical batches, or of the largest messages, does not end a process with at least the minimum
 // supported memory. Requests that exceed the memory get a reply to retry.
-func TestDrillMemoryOfSends(t *testing.T) { //nolint:tparallel // each case needs the machine to itself
+func TestDrillMemoryOfSends(t *testing.T) { //nolint:paralleltest // each case needs the machine to itself
 	expect.SkipWhenQuick(t, "make drill-short")
-	t.Parallel()
 	for _, limit := range []int64{512 << 20, 1 << 30} {
 		for _, c := range []struct {
 			name, path string
@@ -108,11 +107,11 @@ func TestDrillMemoryOfSends(t *testing.T) { //nolint:tparallel // each case need
 				senders := newSenders(t, server, 8)
 				var accepted, refused atomic.Int64
 				var callers sync.WaitGroup
-				end := time.Now().Add(lengthOf(10*time.Second, time.Minute))
 				bodies := make([]string, len(senders))
 				for i, from := range senders {
 					bodies[i] = c.body(t, from.domain)
 				}
+				end := time.Now().Add(lengthOf(10*time.Second, time.Minute))
 				for i := range c.callers {
 					callers.Go(func() {
 						for time.Now().Before(end) && server.Running() {

@@ -44,7 +44,7 @@ func figure(t *testing.T, what string, value any, wanted string) {
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if !long { // most of the time is spent waiting: for leases, and for outages to last
-		if err := flag.Set("test.parallel", "8"); err != nil {
+		if err := flag.Set("test.parallel", "6"); err != nil {
 			panic(err)
 		}
 	}
