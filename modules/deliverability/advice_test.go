@@ -56,6 +56,26 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
+// The records of a domain of development mode are never looked up. They count as they are shown.
+func TestPublishedPolicy(t *testing.T) {
+	t.Parallel()
+	const proposed, other = "v=DMARC1; p=none", "v=DMARC1; p=reject"
+	for name, test := range map[string]struct {
+		record dnscheck.RecordCheck
+		want   string
+	}{
+		"found":       {dnscheck.RecordCheck{Status: dnscheck.Verified, Found: []string{other}}, other},
+		"another":     {dnscheck.RecordCheck{Status: dnscheck.Verified, Found: []string{"v=spf1 -all"}}, ""},
+		"development": {dnscheck.RecordCheck{Status: dnscheck.Verified}, proposed},
+		"not found":   {dnscheck.RecordCheck{Status: dnscheck.Missing}, ""},
+	} {
+		test.record.Purpose, test.record.Value = dnscheck.DMARC, proposed
+		if got := publishedPolicy([]dnscheck.RecordCheck{test.record}); got != test.want {
+			t.Errorf("%s: the policy is %q, want %q", name, got, test.want)
+		}
+	}
+}
+
 func TestRequirementsAndGrade(t *testing.T) {
 	t.Parallel()
 	verified := []dnscheck.RecordCheck{{Purpose: dnscheck.SPF, Required: true, Status: dnscheck.Verified},

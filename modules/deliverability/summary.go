@@ -192,13 +192,18 @@ func (s *Service) authorization(ctx context.Context, name string) Authorization 
 	return a
 }
 
-// publishedPolicy returns the DMARC record that the last check found, or an empty string.
+// publishedPolicy returns the DMARC record that the last check found, or an empty string. The records of a verified
+// domain that is never looked up, as in development mode, count as published.
 func publishedPolicy(records []dnscheck.RecordCheck) string {
 	for _, r := range records {
 		if r.Purpose != dnscheck.DMARC {
 			continue
 		}
-		for _, value := range r.Found {
+		found := r.Found
+		if len(found) == 0 && r.Status == dnscheck.Verified {
+			found = []string{r.Value}
+		}
+		for _, value := range found {
 			value = strings.Trim(value, `"`)
 			if version, _, _ := strings.Cut(value, ";"); strings.ReplaceAll(version, " ", "") == "v=DMARC1" {
 				return value

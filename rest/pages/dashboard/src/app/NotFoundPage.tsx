@@ -10,7 +10,7 @@ export default function NotFoundPage() {
       <div className="grid justify-items-center gap-3 px-6 py-16 text-center text-ink-2">
         <Compass aria-hidden className="text-ink-3" />
         <p>Page not found, or you don’t have access.</p>
-        <Link to="/" className="btn">Go to Home</Link>
+        <Link to="/" className="btn">Go to Start</Link>
       </div>
     </>
   )

@@ -30,7 +30,7 @@ export function PageHead({ title, up, children }: { title: ReactNode; up?: { to:
 export function PageBody({ narrow, children }: { narrow?: boolean; children: ReactNode }) {
   return (
     <div className="min-h-0 flex-1 overflow-auto" tabIndex={-1}>
-      <div className={`grid min-w-0 content-start gap-4 p-4 md:gap-6 md:p-6 ${narrow ? 'mx-auto w-full max-w-[960px]' : ''}`}>{children}</div>
+      <div className={`grid min-w-0 content-start gap-4 p-4 md:gap-6 md:p-6 ${narrow ? 'w-full max-w-[1008px]' : ''}`}>{children}</div>
     </div>
   )
 }

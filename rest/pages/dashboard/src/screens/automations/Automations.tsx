@@ -25,7 +25,7 @@ const columns: Column<Row>[] = [
   { key: 'status', head: 'Status', width: '112px', cell: (a) => <StatusOf row={a} /> },
   { key: 'event', head: 'Trigger', width: '22%', from: 'mid', cell: (a) => <code className="text-ink-2">{eventOf(a.trigger)}</code> },
   { key: 'started', head: 'Runs', width: '76px', right: true, from: 'slim', cell: (a) => count(a.stats.started) },
-  { key: 'live', head: 'In progress', width: '68px', right: true, from: 'slim', cell: (a) => count(a.stats.running + a.stats.waiting, 'text-accent') },
+  { key: 'live', head: 'In progress', width: '96px', right: true, from: 'slim', cell: (a) => count(a.stats.running + a.stats.waiting, 'text-accent') },
   { key: 'completed', head: 'Completed', width: '96px', right: true, from: 'wide', cell: (a) => count(a.stats.completed) },
   { key: 'failed', head: 'Failed', width: '76px', right: true, from: 'mid', cell: (a) => count(a.stats.failed, 'font-medium text-bad') },
   { key: 'changed', head: 'Updated', width: '116px', right: true, from: 'wide', cell: (a) => <span className="text-ink-2"><Time at={a.updatedAt} /></span> },

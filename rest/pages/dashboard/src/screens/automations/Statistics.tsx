@@ -50,7 +50,7 @@ export function Statistics({ automation: a, write }: { automation: Detail; write
         {!found && !read.error && <SkeletonText lines={6} />}
         {found && (
           <>
-            <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-card border border-line bg-line lg:grid-cols-5">
+            <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-card border border-line bg-line *:last:max-lg:col-span-2 lg:grid-cols-5">
               <Tile name="Started" value={count(found.totals.started)} about="runs" />
               <Tile name="Completed" value={count(found.totals.completed)} about="reached the end" />
               <Tile name="Failed" value={count(found.totals.failed)} about="ended with an error" />

@@ -32,7 +32,7 @@ export default function Inbox() {
   const base = new URL(url, location.href).pathname
   const kinds = [
     { key: 'mails', name: 'Emails' },
-    { key: 'texts', name: 'Text messages', hidden: !viewer.has('sms') },
+    { key: 'texts', name: 'Texts', hidden: !viewer.has('sms') },
     { key: 'webhooks', name: 'Webhooks', hidden: !viewer.has('webhooks') || !viewer.can('READ') },
   ].filter((k) => !k.hidden)
   const kind = kinds.find((k) => k.key === address.kind)?.key ?? 'mails'

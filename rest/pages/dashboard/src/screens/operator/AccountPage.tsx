@@ -8,7 +8,7 @@ export default function AccountPage() {
   return (
     <>
       <PageHead title={<CopyableId id={id} />} up={{ to: '/operator', name: 'Accounts' }} />
-      <div className="min-h-0 flex-1 overflow-auto" tabIndex={-1}><div className="mx-auto max-w-[960px]"><AccountSheet id={id} /></div></div>
+      <div className="min-h-0 flex-1 overflow-auto" tabIndex={-1}><div className="max-w-[1008px]"><AccountSheet id={id} /></div></div>
     </>
   )
 }

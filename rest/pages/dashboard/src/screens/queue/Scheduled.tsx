@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useQueryClient } from '@tanstack/react-query'
 import { CalendarClock, CalendarX, X } from 'lucide-react'
-import { useEffect, useMemo, useState } from 'react'
+import { useState } from 'react'
 import { now } from '@/api/clock'
 import { keyOf, usePages } from '@/api/graphql'
 import { unwrap, rest } from '@/api/rest'
@@ -14,10 +14,8 @@ import { Time } from '@/parts/Time'
 import { MoveDialog } from './MoveDialog'
 import { ScheduledEmails, type ScheduledEmailsQuery } from './queries.gen'
 
-type Row = ScheduledEmailsQuery['emails']['nodes'][number]
+type Row = ScheduledEmailsQuery['scheduledEmails']['nodes'][number]
 type Doing = { what: 'move' | 'cancel'; ids: string[]; at?: string | null }
-
-const mostSorted = 1000
 
 const emails = (n: number) => `${n.toLocaleString()} ${n === 1 ? 'email' : 'emails'}`
 
@@ -26,13 +24,8 @@ export function Scheduled() {
   const [chosen, setChosen] = useState<Set<string>>(new Set())
   const [doing, setDoing] = useState<Doing | null>(null)
   const [step, setStep] = useState(0)
-  const list = usePages(ScheduledEmails, {}, (d) => d.emails)
-  // The API lists emails by the time they were accepted. The first thousand are loaded and shown in order of sending.
-  const full = !list.hasNextPage || list.rows.length >= mostSorted
-  useEffect(() => {
-    if (!full && !list.isFetching && !list.error) void list.fetchNextPage()
-  }, [full, list.isFetching, list.error])
-  const rows = useMemo(() => [...list.rows].sort((a, b) => Date.parse(a.scheduledAt ?? '') - Date.parse(b.scheduledAt ?? '')), [list.data])
+  const list = usePages(ScheduledEmails, {}, (d) => d.scheduledEmails)
+  const rows = list.rows
   const { can } = useViewer()
   const may = can('SEND')
   const ids = rows.filter((r) => chosen.has(r.id)).map((r) => r.id)
@@ -41,7 +34,7 @@ export function Scheduled() {
     { key: 'subject', head: 'Subject', width: '40%', from: 'mid', cell: (r) => r.subject || <span className="text-ink-3">(no subject)</span> },
     { key: 'at', head: 'Sends at', width: '190px', cell: (r) => <Time at={r.scheduledAt} exact /> },
     { key: 'made', head: 'Accepted', width: '120px', from: 'wide', cell: (r) => <span className="text-ink-3"><Time at={r.createdAt} /></span> },
-    ...(may ? [{ key: 'acts', head: <span className="sr-only">Actions</span>, width: '150px', right: true, from: 'slim' as const, cell: (r: Row) => (
+    ...(may ? [{ key: 'acts', head: <span className="sr-only">Actions</span>, width: '184px', right: true, from: 'slim' as const, cell: (r: Row) => (
       <span className="inline-flex gap-1">
         <button type="button" className="btn sm" aria-label={`Reschedule ${r.subject}`} onClick={() => setDoing({ what: 'move', ids: [r.id], at: r.scheduledAt })}>Reschedule</button>
         <button type="button" className="btn sm" aria-label={`Cancel ${r.subject}`} onClick={() => setDoing({ what: 'cancel', ids: [r.id] })}>Cancel</button>

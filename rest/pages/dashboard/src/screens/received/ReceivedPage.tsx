@@ -10,7 +10,7 @@ export default function ReceivedPage() {
     <>
       <PageHead title={<CopyableId id={id} />} up={{ to: '/received', name: 'Received' }} />
       <div className="min-h-0 flex-1 overflow-auto" tabIndex={-1}>
-        <div className="mx-auto max-w-[960px]"><Message id={id} gone={() => void navigate({ to: '/received' })} /></div>
+        <div className="max-w-[1008px]"><Message id={id} gone={() => void navigate({ to: '/received' })} /></div>
       </div>
     </>
   )

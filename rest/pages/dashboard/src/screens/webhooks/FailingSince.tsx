@@ -9,13 +9,13 @@ export function useFailingSince(webhookId: string) {
   const after = last ? new Date(Date.parse(last) + 1).toISOString() : null
   const failure = useGraphQL(WebhookFirstFailure, { webhookId, after }, { enabled: success.data !== undefined, keepPrevious: true, refetchInterval: 60_000 })
   const first = failure.data?.webhookDeliveries?.nodes[0]
-  return { since: first && (first.attempts[0]?.startedAt ?? first.createdAt), lastSuccess: last }
+  return { since: first && (first.attempts[0]?.startedAt ?? first.createdAt), lastSuccess: last, loading: failure.isPending }
 }
 
-// FailingSince shows the time since which every delivery to an endpoint failed.
+// FailingSince shows the time since which every delivery to an endpoint failed, or a dash if the last one succeeded.
 export function FailingSince({ webhookId }: { webhookId: string }) {
-  const { since } = useFailingSince(webhookId)
-  return since ? <Time at={since} /> : null
+  const { since, loading } = useFailingSince(webhookId)
+  return since ? <Time at={since} /> : loading ? null : <>–</>
 }
 
 // FailingNote explains since when an endpoint fails, and when it last worked.
