@@ -65,6 +65,9 @@ export default function Palette() {
   const terms = text.toLowerCase().split(/\s+/).filter(Boolean)
   const matching = entries.filter((n) => terms.every((w) => `${n.name} ${n.group} ${n.keywords ?? ''}`.toLowerCase().includes(w)))
   const possible = terms.length > 0 ? actions.filter((a) => viewer.can(a.right) && (!a.module || viewer.has(a.module)) && terms.every((w) => a.name.toLowerCase().includes(w))) : []
+  const starts = (n: { name: string }) => terms.length > 0 && n.name.toLowerCase().startsWith(text.trim().toLowerCase())
+  const named = matching.some(starts) // pages come before results, so that Enter does not depend on when those arrive
+  matching.sort((a, b) => Number(starts(b)) - Number(starts(a)))
   const direct = findPage(text)
   const results = searchText.length >= 2 && text.trim().length >= 2 ? (search.data?.search ?? []) : []
   const go = (to: string) => {
@@ -72,6 +75,16 @@ export default function Palette() {
     const [path, search] = to.split('?')
     void navigate({ to: path, search: Object.fromEntries(new URLSearchParams(search)) } as never)
   }
+  const pages = matching.length > 0 && (
+    <Command.Group heading="Pages">
+      {matching.map(({ to, name, icon: Icon, shortcut }) => (
+        <Command.Item key={to} value={to} onSelect={() => go(to)} className="menu-item">
+          <Icon aria-hidden />{name}
+          {shortcut && <span className="ml-auto flex gap-1"><kbd className="key">g</kbd><kbd className="key">{shortcut}</kbd></span>}
+        </Command.Item>
+      ))}
+    </Command.Group>
+  )
   return (
     <dialog ref={dialog} aria-label="Search or jump to" onClose={close} onClick={(e) => e.target === e.currentTarget && close()} className="mx-auto mt-[12vh] w-[calc(100%-32px)] max-w-[560px] animate-pop overflow-hidden rounded-panel bg-raised shadow-panel">
       <Command shouldFilter={false} loop label="Search or jump to">
@@ -87,6 +100,7 @@ export default function Palette() {
               <Command.Item value="direct" onSelect={() => go(direct.path)} className="menu-item"><CornerDownLeft aria-hidden /><span className="min-w-0 truncate">{direct.id}</span></Command.Item>
             </Command.Group>
           )}
+          {named && pages}
           {results.length > 0 && (
             <Command.Group heading="Results">
               {results.map((r) => (
@@ -98,16 +112,7 @@ export default function Palette() {
               ))}
             </Command.Group>
           )}
-          {matching.length > 0 && (
-            <Command.Group heading="Pages">
-              {matching.map(({ to, name, icon: Icon, shortcut }) => (
-                <Command.Item key={to} value={to} onSelect={() => go(to)} className="menu-item">
-                  <Icon aria-hidden />{name}
-                  {shortcut && <span className="ml-auto flex gap-1"><kbd className="key">g</kbd><kbd className="key">{shortcut}</kbd></span>}
-                </Command.Item>
-              ))}
-            </Command.Group>
-          )}
+          {!named && pages}
           {possible.length > 0 && (
             <Command.Group heading="Actions">
               {possible.map((a) => <Command.Item key={a.to} value={a.to} onSelect={() => go(a.to)} className="menu-item"><Plus aria-hidden />{a.name}</Command.Item>)}
