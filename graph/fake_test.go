@@ -258,7 +258,9 @@ func (f fakeEmails) List(_ context.Context, accountID string, q records.ListQuer
 	return out, orElse(err, f.call("List"))
 }
 
-func (f fakeEmails) ListScheduled(ctx context.Context, accountID string, _ []string, r page.Request) (page.Page[*ent.Email], error) {
+func (f fakeEmails) ListScheduled(
+	ctx context.Context, accountID string, _ []string, r page.Request,
+) (page.Page[*ent.Email], error) {
 	return f.List(ctx, accountID, records.ListQuery{Page: r})
 }
 

@@ -33,6 +33,17 @@ await page.getByRole('option', { name: /Open email/ }).waitFor()
 await page.keyboard.press('Enter')
 await page.waitForURL(`${base}/emails/${id}`)
 
+// A page that is named comes before results, so that Enter does not depend on the speed of typing.
+await send('carl@third.test', 'Webhooks moved')
+await page.keyboard.press('Control+k')
+const palette = page.getByRole('dialog', { name: 'Search or jump to' })
+await palette.waitFor()
+await page.keyboard.type('Webhooks')
+await palette.getByRole('option', { name: 'Webhooks moved' }).waitFor()
+check(/^Webhooks/.test(await palette.getByRole('option').first().innerText()), 'the page is above the results')
+await page.keyboard.press('Enter')
+await page.waitForURL(`${base}/webhooks`)
+
 // 3. Completion, chips, and their removal, with the keyboard alone.
 await visit(page, '/emails')
 await page.keyboard.press('/')

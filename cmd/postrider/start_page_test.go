@@ -268,11 +268,11 @@ func (s *startPage) call(t *testing.T, method, path string, body, answer any) {
 	defer response.Body.Close()
 	got, err := io.ReadAll(response.Body)
 	if err != nil || response.StatusCode >= 300 {
-		t.Fatalf("%s %s: %d %s, %v", method, path, response.StatusCode, got, err)
+		t.Fatalf("%s %s returned %d %s, %v; want 2xx", method, path, response.StatusCode, got, err)
 	}
 	if answer != nil {
 		if err := json.Unmarshal(got, answer); err != nil {
-			t.Fatalf("%s %s: %v: %s", method, path, err, got)
+			t.Fatalf("%s %s returned no JSON: %v: %s", method, path, err, got)
 		}
 	}
 }

@@ -35,7 +35,7 @@ type Advice struct {
 
 // Evidence is what an advice rests on.
 type Evidence struct {
-	Record   string // published DMARC record; empty if there is none
+	Record   string // published DMARC record; empty if none is published
 	Address  string // report address
 	Days     int
 	Messages int64

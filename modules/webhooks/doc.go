@@ -20,8 +20,8 @@
 //
 //   - At least once: the delivery is stored before the bus marks the fact as handled, an
 //     attempt or its claim is stored before its POST, and a delivery is settled only under the
-//     fencing number of the attempt or while the claim exists. Interrupted attempts are repeated. The event id is the same in
-//     every attempt.
+//     fencing number of the attempt or while the claim exists. Interrupted attempts are repeated.
+//     The event id is the same in every attempt.
 //   - Five attempts: immediately, and 5 s, 30 s, 2 min and 2 min after the previous one. Then
 //     the delivery has failed. It is kept until 30 days after its event and can be replayed.
 //   - Each attempt is signed over its own time and the exact bytes sent. After a rotation,

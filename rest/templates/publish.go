@@ -149,7 +149,7 @@ func (e *edge) renderTemplate(ctx context.Context, c *api.Call, in *api.Item,
 		Text: wire.OrNull(done.Text)}, wire.Findings(found)}, nil
 }
 
-// domainOf returns the domain of a mailbox, or "" if there is none.
+// domainOf returns the domain of a mailbox, or "" if the mailbox is invalid.
 func domainOf(mailbox string) string {
 	parsed, err := address.Parse(mailbox)
 	if err != nil {

@@ -15,7 +15,9 @@ import (
 
 // ListScheduled returns one page of an account's scheduled emails without their bodies, in the order in which they will
 // be sent. Error: Invalid naming `limit` or `cursor`.
-func (s *Lists) ListScheduled(ctx context.Context, accountID string, domainIDs []string, r page.Request) (page.Page[*ent.Email], error) {
+func (s *Lists) ListScheduled(
+	ctx context.Context, accountID string, domainIDs []string, r page.Request,
+) (page.Page[*ent.Email], error) {
 	list := page.List{Name: "scheduled emails", AccountID: accountID}
 	return page.Read(s.pages, list, r, func(at page.Position) (rows []*ent.Email, err error) {
 		beyond, err := beyondMark(at)
@@ -27,7 +29,8 @@ func (s *Lists) ListScheduled(ctx context.Context, accountID string, domainIDs [
 			order = sql.Desc
 		}
 		err = s.db.Read(ctx, func(on *ent.Client) error {
-			q := on.Email.Query().Where(email.AccountID(accountID), email.StatusEQ(email.StatusScheduled), email.ReleaseAtNotNil(), beyond)
+			q := on.Email.Query().Where(email.AccountID(accountID), email.StatusEQ(email.StatusScheduled),
+				email.ReleaseAtNotNil(), beyond)
 			if len(domainIDs) > 0 {
 				q.Where(email.DomainIDIn(domainIDs...))
 			}
