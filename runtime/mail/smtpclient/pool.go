@@ -30,12 +30,27 @@ func newPool(idleAge time.Duration, quit func(*session)) *pool {
 	return &pool{idleAge: idleAge, quit: quit, idle: map[laneKey][]*session{}}
 }
 
-// takeIdle returns the most recently used idle connection of a route, if any.
-func (p *pool) takeIdle(l laneKey, key routeKey) *session {
+// takeIdle returns the most recently used idle connection that fits, if any.
+func (p *pool) takeIdle(l laneKey, fits func(*session) bool) *session {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.takeLocked(l, fits)
+}
+
+// takeIdleOrTrim is takeIdle. If no connection fits, it closes those above a number.
+func (p *pool) takeIdleOrTrim(l laneKey, most int, fits func(*session) bool) *session {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.takeLocked(l, fits)
+	if s == nil {
+		p.trimLocked(l, most)
+	}
+	return s
+}
+
+func (p *pool) takeLocked(l laneKey, fits func(*session) bool) *session {
 	for i, s := range slices.Backward(p.idle[l]) {
-		if s.key == key {
+		if fits(s) {
 			p.removeIdle(l, i)
 			return s
 		}

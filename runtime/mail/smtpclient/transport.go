@@ -127,6 +127,7 @@ type delivery struct {
 	addresses    int // tried
 	transactions int // tried
 	dialled      bool
+	stale        bool // a kept session was dead, so the next one is new
 	greeted      bool // by any host
 	earlier      *Outcome
 }
@@ -163,7 +164,7 @@ func (d *delivery) runAttempts(ctx context.Context) Outcome {
 // takeSession returns a kept session, if it still meets the requirement for its host. TLSA records belong to the
 // host and may have been added since it was opened.
 func (d *delivery) takeSession(ctx context.Context) *session {
-	s := d.t.pool.takeIdle(d.lane, d.rt.key)
+	s := d.t.pool.takeIdle(d.lane, func(s *session) bool { return s.key == d.rt.key })
 	if s == nil || !d.rt.secure {
 		return s
 	}
@@ -183,14 +184,16 @@ func (d *delivery) tryHost(ctx context.Context, host target) Outcome {
 	var earlier *Outcome
 	for _, addr := range addrs {
 		out := d.checkTarget(addr)
-		if out == nil {
+		if out != nil {
+			*out = out.withHost(host, addr.String())
+		}
+		for out == nil {
 			var s *session
 			if s, out = d.openSession(ctx, host, addr, demand); out == nil {
-				done, _ := d.useSession(ctx, s)
-				return done
+				if done, stale := d.useSession(ctx, s); !stale {
+					return done
+				}
 			}
-		} else {
-			*out = out.withHost(host, addr.String())
 		}
 		merged := out.orEarlier(earlier)
 		earlier = &merged
@@ -222,12 +225,24 @@ func (d *delivery) checkTarget(addr netip.AddrPort) *Outcome {
 	return nil
 }
 
-// openSession opens a session. If the lane has no room, it replaces an idle one of another route.
+// openSession opens a session. If the lane has no room, it replaces an idle one of another route. One of this route
+// that became idle in the meantime is used instead: another delivery may already have the pass for its place.
 func (d *delivery) openSession(ctx context.Context, host target, addr netip.AddrPort,
 	demand tlsDemand) (*session, *Outcome) {
+	kept := d.t.pool.takeIdleOrTrim(d.lane, d.pass.IdleLimit()-1, func(s *session) bool {
+		if d.stale || s.key != d.rt.key {
+			return false
+		}
+		if s.host == host {
+			return s.demand.demandKey() == demand.demandKey()
+		}
+		return d.transactions == 0 && !d.rt.secure
+	})
+	if kept != nil {
+		return kept, nil
+	}
 	d.addresses++
 	d.dialled = true
-	d.t.pool.trimIdle(d.lane, d.pass.IdleLimit()-1)
 	s, out := d.t.openSession(ctx, d.rt, host, addr, demand)
 	d.greeted = d.greeted || out == nil || out.Code != 0 || out.Phase != PhaseConnect && out.Phase != PhaseGreeting
 	return s, out
@@ -247,6 +262,7 @@ func (d *delivery) useSession(ctx context.Context, s *session) (out Outcome, sta
 	reused := s.kept
 	d.keepSession(s)
 	if reused && isDead(out, p) && ctx.Err() == nil {
+		d.stale = true
 		return out, true
 	}
 	d.transactions++
