@@ -17,9 +17,11 @@ await browser.startTracing(page, { categories: ['toplevel', 'blink.user_timing']
 const began = Date.now()
 const seen = await page.evaluate(far => new Promise(resolve => {
   const box = document.querySelector('table[aria-label=Emails]').parentElement
+  const start = performance.now()
   let last = 0
   const step = () => {
-    last = Number(document.querySelector('tbody').querySelector('tr[data-row]:last-of-type')?.getAttribute('aria-rowindex') ?? last)
+    if (performance.now() - start > 60_000) return resolve(last)
+    last = Number([...document.querySelectorAll('tr[data-row]')].at(-1)?.getAttribute('aria-rowindex') ?? last)
     if (last >= far) return resolve(last)
     box.scrollTop += 400
     requestAnimationFrame(step)
@@ -43,6 +45,7 @@ for (const path of await pathsOf(page)) {
 await browser.close()
 const slow = Object.entries(screens).filter(([, ms]) => ms > screenWithin)
 console.log(JSON.stringify({ firstRows: first, scrolledRows: seen, scrolledForMs: took, tasks: tasks.length, longestTaskMs: Math.max(...tasks), screensMs: screens }))
+check(seen >= far, `${far} rows can be scrolled: ${seen}`)
 check(median <= firstWithin, `the first rows appear within ${firstWithin} ms after the HTML: ${JSON.stringify(first)}`)
 check(tasks.length > 100 && long.length === 0, `no task takes over ${longest} ms while rows are scrolled: ${long}`)
 check(slow.length === 0, `every screen appears within ${screenWithin} ms: ${slow}`)

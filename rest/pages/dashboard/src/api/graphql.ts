@@ -31,7 +31,8 @@ interface Page<Node> {
 export const reversePage = <Node>(p: Page<Node>): Page<Node> => ({ nodes: [...p.nodes].reverse(), pageInfo: { hasNextPage: p.pageInfo.hasPreviousPage ?? false, endCursor: p.pageInfo.startCursor } })
 
 // usePages reads a list page by page. The document has the variable `after`, and `pick` returns the list. With the
-// variable `last` instead of `first`, the list is read from its end, and the document has the variable `before`.
+// variable `last` instead of `first`, the list is read from its end, and the document has the variable `before`. `more`
+// is nextPageOf the list.
 export function usePages<Data, V extends { after?: string | null }, Node>(document: Document<Data, V>, variables: Omit<V, 'after'>, pick: (data: Data) => Page<Node>, options: Options = {}) {
   const fromEnd = 'last' in variables && !!variables.last
   const pages = useInfiniteQuery({
@@ -42,14 +43,19 @@ export function usePages<Data, V extends { after?: string | null }, Node>(docume
     enabled: options.enabled,
     placeholderData: options.keepPrevious ? keepPreviousData : undefined,
   })
-  return { ...pages, rows: pages.data?.pages.flatMap((p) => p.nodes) ?? [] }
+  return { ...pages, rows: pages.data?.pages.flatMap((p) => p.nodes) ?? [], more: nextPageOf(pages) }
+}
+
+// nextPageOf returns what loads the next page of a list: nothing at the end, during a request and after an error.
+export function nextPageOf(p: { hasNextPage: boolean; isFetching: boolean; isError: boolean; fetchNextPage: () => unknown }) {
+  return p.hasNextPage && !p.isFetching && !p.isError ? () => void p.fetchNextPage() : undefined
 }
 
 export type Pages<Node> = ReturnType<typeof usePages<unknown, { after?: string | null }, Node>>
 
 // useAllPages reads the remaining pages of a list while it is enabled, for example for a filter in the browser.
-export function useAllPages({ hasNextPage, isFetching, error, fetchNextPage }: Pages<unknown>, enabled: boolean) {
+export function useAllPages({ more }: Pages<unknown>, enabled: boolean) {
   useEffect(() => {
-    if (enabled && hasNextPage && !isFetching && !error) void fetchNextPage()
-  }, [enabled, hasNextPage, isFetching, error])
+    if (enabled) more?.()
+  }, [enabled, !more])
 }

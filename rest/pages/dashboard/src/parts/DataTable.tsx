@@ -50,7 +50,7 @@ export interface DataTableProps<Row> {
   loading?: boolean
   error?: unknown
   retry?: () => void
-  // more loads the next page. It is called before the end of the list is reached.
+  // more loads the next page. It is called before the end of the list is reached, or when it becomes defined later.
   more?: () => void
   hasMore?: boolean
   empty?: ReactNode
@@ -70,8 +70,8 @@ export function DataTable<Row>(p: DataTableProps<Row>) {
   const { start, end, reveal } = useVisibleRows(box, height, p.rows.length)
   const nearEnd = end > 0 && end > p.rows.length - 8 // the rendered rows are more than the visible ones
   useEffect(() => {
-    if (nearEnd && p.hasMore) p.more?.()
-  }, [nearEnd, p.rows.length, p.hasMore])
+    if (nearEnd) p.more?.()
+  }, [nearEnd, p.rows.length, !p.more])
   const cursor = useCursor(p, box, reveal)
   useLayoutEffect(() => limitTabStops(box, cursor.id))
 

@@ -71,7 +71,7 @@ export default function AuditLog() {
         </FilterBar>
         <DataTable
           label="Audit log" rows={list.rows} columns={columns} idOf={(r) => r.id} nameOf={(r) => r.action} height={narrow ? 52 : 36} open={address.open} onOpen={open}
-          loading={list.isPending} error={wrong ? null : list.error} retry={() => void list.refetch()} more={() => !list.isFetching && void list.fetchNextPage()} hasMore={list.hasNextPage}
+          loading={list.isPending} error={wrong ? null : list.error} retry={() => void list.refetch()} more={list.more} hasMore={list.hasNextPage}
           empty={wrong ? null : q ? (
             <EmptyState icon={ScrollText} title="No matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>}>No entries match this filter. IDs of people and objects are found in all entries, and parts of names and changes in the newest 10,000.</EmptyState>
           ) : (

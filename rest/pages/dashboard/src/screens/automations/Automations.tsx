@@ -55,7 +55,7 @@ export default function Automations() {
       <FilterBar placeholder="Name" error={wrong} hints={['status:active', 'event:user.created']} choices={[{ field: 'status', label: 'Any status', values: statuses.map((value) => ({ value, name: value.charAt(0).toUpperCase() + value.slice(1) })) }]} />
       <DataTable
         label="Automations" rows={list.rows} columns={columns} idOf={(a) => a.id} nameOf={(a) => a.name} loading={list.isLoading} error={list.error} retry={() => void list.refetch()}
-        more={() => void list.fetchNextPage()} hasMore={list.hasNextPage} onOpen={(id) => id && void navigate({ to: `/automations/${id}` as string })}
+        more={list.more} hasMore={list.hasNextPage} onOpen={(id) => id && void navigate({ to: `/automations/${id}` as string })}
         empty={q ? (
           <EmptyState icon={Workflow} title="No automations match" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>} />
         ) : (

@@ -65,7 +65,7 @@ export function Runs({ automation: a }: { automation: Detail }) {
       </FilterBar>
       <DataTable
         label="Runs" rows={list.rows} columns={columns} idOf={(r) => r.id} nameOf={(r) => r.email ?? r.userId ?? r.id} loading={list.isLoading} error={list.error} retry={() => void list.refetch()}
-        more={() => void list.fetchNextPage()} hasMore={list.hasNextPage} onOpen={(id) => id && void navigate({ to: `/automations/runs/${id}` as string })}
+        more={list.more} hasMore={list.hasNextPage} onOpen={(id) => id && void navigate({ to: `/automations/runs/${id}` as string })}
         empty={q ? (
           <EmptyState icon={Route} title="No runs match" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>} />
         ) : (

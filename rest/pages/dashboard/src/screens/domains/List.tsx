@@ -65,7 +65,7 @@ export default function List() {
       <FilterBar placeholder="Domain name" choices={statuses} />
       <DataTable
         label="Domains" rows={rows} columns={columns} idOf={(d) => d.id} nameOf={(d) => d.name} onOpen={(id) => id && void navigate({ to: `/domains/${id}` })}
-        loading={list.isPending} error={list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={empty}
+        loading={list.isPending} error={list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={list.more} empty={empty}
       />
       {adding && can('WRITE') && <AddDomain onClose={() => setAdding(false)} />}
     </>

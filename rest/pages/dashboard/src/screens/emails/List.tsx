@@ -108,7 +108,7 @@ export default function List() {
         <FilterBar placeholder="Address, subject, order number or ID" choices={choices} hints={hints} error={wrong}>{menu}</FilterBar>
         <DataTable
           label="Emails" rows={list.rows} columns={columns} idOf={(e) => e.id} nameOf={(e) => e.to[0] ?? e.id} height={narrow ? 52 : 36} open={open} onOpen={go}
-          loading={list.isPending} error={wrong ? null : list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={wrong ? null : empty}
+          loading={list.isPending} error={wrong ? null : list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={list.more} empty={wrong ? null : empty}
           above={<NewRowsNotice count={fresh.count} show={fresh.show} />} selected={actions.length > 0 ? selected : undefined} onSelect={actions.length > 0 ? setSelected : undefined}
         />
         <BulkBar ids={[...selected]} actions={actions} onSelect={setSelected} noun={['email', 'emails']} nameOf={(id) => { const e = list.rows.find((r) => r.id === id); return e ? nameOf(e) : id }} loadAll={list.hasNextPage || selected.size < list.rows.length ? all : undefined} />

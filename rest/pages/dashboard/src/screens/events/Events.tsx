@@ -65,7 +65,7 @@ export default function Events() {
         <FilterBar placeholder="Event name, user, address or ID" error={wrong} hints={hints} choices={choices}>{menu}</FilterBar>
         <DataTable
           label="Events" height={narrow ? 52 : undefined} rows={list.rows} columns={columns} idOf={(e) => e.id} nameOf={(e) => e.name} open={open} onOpen={go} loading={list.isLoading} error={wrong ? null : list.error} retry={() => void list.refetch()}
-          more={() => void list.fetchNextPage()} hasMore={list.hasNextPage} above={<NewRowsNotice count={fresh} show={() => void list.refetch()} />}
+          more={list.more} hasMore={list.hasNextPage} above={<NewRowsNotice count={fresh} show={() => void list.refetch()} />}
           empty={wrong ? null : q ? (
             <EmptyState icon={Zap} title="No matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>}>Search finds full names, users and addresses in all events, and parts of them in the newest 10,000.</EmptyState>
           ) : (

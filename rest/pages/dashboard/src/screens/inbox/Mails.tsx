@@ -45,7 +45,7 @@ export function Mails({ base }: { base: string }) {
         <Filter to={to} go={(value) => change({ to: value, open: undefined })} />
         <DataTable
           label="Captured emails" rows={list.rows} columns={columns} height={76} idOf={(m) => String(m.id)} nameOf={(m) => m.subject} open={address.open} onOpen={open}
-          loading={list.isPending} error={list.error} retry={() => void list.refetch()} more={() => void list.fetchNextPage()} hasMore={list.hasNextPage}
+          loading={list.isPending} error={list.error} retry={() => void list.refetch()} more={list.more} hasMore={list.hasNextPage}
           above={<NewRowsNotice count={over ? fresh : 0} show={() => void list.refetch()} />}
           empty={to ? (
             <EmptyState icon={MailSearch} title="No emails to this address" action={<button type="button" className="btn" onClick={() => change({ to: undefined })}>Show all</button>} />

@@ -1,6 +1,7 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { fetchService } from '@/api/connection'
 import { ApiError } from '@/api/errors'
+import { nextPageOf } from '@/api/graphql'
 
 // A message as the development inbox returns it to scripts: see rest/pages/devinbox.
 export interface Caught {
@@ -62,7 +63,7 @@ export function useCaught(base: string, to: string) {
     getNextPageParam: (last) => (last.has_more ? (last.mails.at(-1)?.id ?? null) : null),
     placeholderData: keepPreviousData,
   })
-  return { ...pages, rows: pages.data?.pages.flatMap((p) => p.mails) ?? [] }
+  return { ...pages, rows: pages.data?.pages.flatMap((p) => p.mails) ?? [], more: nextPageOf(pages) }
 }
 
 // useNewest polls every two seconds for newer mail.

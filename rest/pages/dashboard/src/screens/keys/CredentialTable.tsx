@@ -65,7 +65,7 @@ export function CredentialTable<Row extends Credential>({ label, icon, list, pla
     <>
       <FilterBar placeholder={placeholder} choices={choices} />
       <DataTable
-        label={label} rows={rows} columns={all} idOf={(k) => k.id} nameOf={(k) => k.name} onOpen={page && ((id) => { if (id) void navigate({ to: page(id) }) })} loading={list.isPending} error={list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()}
+        label={label} rows={rows} columns={all} idOf={(k) => k.id} nameOf={(k) => k.name} onOpen={page && ((id) => { if (id) void navigate({ to: page(id) }) })} loading={list.isPending} error={list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={list.more}
         empty={q ? <EmptyState icon={icon} title="No matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>}>{noMatch}</EmptyState> : empty}
       />
       {revoking && (

@@ -58,7 +58,7 @@ export function Accounts() {
       >
         <DataTable
           label="Accounts" rows={list.rows} columns={columns} idOf={(a) => a.id} nameOf={(a) => a.name} height={narrow ? 52 : 36} open={address.open} onOpen={open}
-          loading={list.isPending} error={list.error} retry={() => void list.refetch()} more={() => void list.fetchNextPage()} hasMore={list.hasNextPage}
+          loading={list.isPending} error={list.error} retry={() => void list.refetch()} more={list.more} hasMore={list.hasNextPage}
           empty={<EmptyState icon={Users} title={filtered ? 'No accounts match' : 'No accounts yet'} command={filtered ? undefined : 'postrider admin account create --name Example --email ada@example.com'} action={filtered ? <button type="button" className="btn" onClick={() => change({ q: undefined, plan: undefined, status: undefined })}>Clear filter</button> : undefined} />}
         />
       </SplitView>

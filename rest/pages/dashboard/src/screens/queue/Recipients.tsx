@@ -57,7 +57,7 @@ export function Recipients() {
       <SplitView sheet={opened && <Sheet label={opened.address} head={<h2 className="truncate">{opened.address}</h2>} page={`/emails/${opened.emailId}`} onClose={() => open(null)} {...adjacentRows(list.rows.map((r) => r.id), address.open, open)}><RecipientFacts entry={opened} /></Sheet>}>
         <DataTable
           label="Queued recipients" rows={list.rows} columns={columns} idOf={(r) => r.id} nameOf={(r) => r.address} open={address.open} onOpen={open} selected={may ? chosen : undefined} onSelect={may ? setChosen : undefined}
-          loading={list.isPending} error={list.error} retry={() => void list.refetch()} more={() => void list.fetchNextPage()} hasMore={list.hasNextPage}
+          loading={list.isPending} error={list.error} retry={() => void list.refetch()} more={list.more} hasMore={list.hasNextPage}
           empty={<EmptyState icon={CircleCheck} title={filtered ? 'No queued recipients match' : 'The queue is empty'} action={filtered ? <button type="button" className="btn" onClick={() => go({ destination: undefined, state: undefined, email: undefined })}>Clear filter</button> : <Link to="/emails" className="btn">View sent emails</Link>}>{filtered ? 'No recipient in the queue matches this filter.' : 'All emails have been delivered or have failed.'}</EmptyState>}
         />
       </SplitView>

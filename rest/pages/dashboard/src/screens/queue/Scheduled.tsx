@@ -59,7 +59,7 @@ export function Scheduled() {
     <>
       <DataTable
         label="Scheduled emails" rows={rows} columns={columns} idOf={(r) => r.id} nameOf={(r) => r.subject} selected={may ? chosen : undefined} onSelect={may ? setChosen : undefined}
-        loading={list.isPending} error={list.error} retry={() => void list.refetch()} more={() => void list.fetchNextPage()} hasMore={list.hasNextPage}
+        loading={list.isPending} error={list.error} retry={() => void list.refetch()} more={list.more} hasMore={list.hasNextPage}
         empty={<EmptyState icon={CalendarClock} title="No scheduled emails" command={{ email: { scheduled_at: tomorrow() } }}>To schedule an email, set scheduled_at:</EmptyState>}
       />
       {ids.length > 0 && (

@@ -79,7 +79,7 @@ export default function ReceivedList() {
       >
         <DataTable
           label="Received emails" rows={list.rows} columns={columns} idOf={(r) => r.id} nameOf={(r) => r.subject || r.from} height={narrow ? 52 : 36} open={address.open} onOpen={open}
-          loading={list.isPending} error={wrong ? null : list.error} retry={() => void list.refetch()} more={() => void list.fetchNextPage()} hasMore={list.hasNextPage}
+          loading={list.isPending} error={wrong ? null : list.error} retry={() => void list.refetch()} more={list.more} hasMore={list.hasNextPage}
           above={<NewRowsNotice count={fresh} show={() => { setFresh(0); void list.refetch() }} />} selected={may ? selected : undefined} onSelect={may ? setSelected : undefined}
           empty={wrong ? null : filter ? (
             <EmptyState icon={Inbox} title="No matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>}>No received emails match this filter. Search finds beginnings of words and parts of addresses in all emails, and parts of words in the newest 10,000.</EmptyState>

@@ -62,7 +62,7 @@ export default function ApiLog() {
         <div className="flex flex-none items-center border-b border-line px-4 py-2 md:px-6"><SegmentedControl label="View" value={errors ? 'errors' : 'all'} onChange={(key) => change({ view: key === 'errors' ? key : undefined, open: undefined })} choices={[{ key: 'all', name: 'All requests' }, { key: 'errors', name: 'Grouped errors' }]} /></div>
         {errors ? <Errors filter={filter} enabled={!wrong} show={(t) => change({ view: undefined, q: `status:${t.status} method:${t.method} path:${t.last.path.replace(/\b[a-z]{2,4}_01\w{24}.*/, '')}`, open: keyOf(t.last) })} /> : <DataTable
           label="API log" rows={wrong ? [] : list.rows} columns={columns} idOf={keyOf} nameOf={(r) => `${r.method} ${r.path}`} height={narrow ? 44 : 36} open={address.open} onOpen={open}
-          loading={list.isPending && !wrong} error={wrong ? null : list.error} retry={() => void list.refetch()} more={() => !list.isFetching && void list.fetchNextPage()} hasMore={list.hasNextPage}
+          loading={list.isPending && !wrong} error={wrong ? null : list.error} retry={() => void list.refetch()} more={list.more} hasMore={list.hasNextPage}
           empty={wrong ? null : q ? (
             <EmptyState icon={Logs} title="No matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>}>Requests are kept for seven days.</EmptyState>
           ) : (

@@ -68,7 +68,7 @@ export function List({ add }: { add?: () => void }) {
         <FilterBar placeholder="Address or part of one" choices={choices} hints={hints} error={wrong} />
         <DataTable
           label="Suppressions" rows={list.rows} columns={has('sending') ? columns : columns.filter((c) => c.key !== 'source')} idOf={(s) => s.id} nameOf={(s) => s.email ?? erased} open={open} onOpen={go} loading={list.isPending} error={wrong ? null : list.error} retry={() => void list.refetch()}
-          hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={wrong ? null : empty} above={<NewRowsNotice count={waiting} show={show} />} selected={can('WRITE') ? selected : undefined} onSelect={can('WRITE') ? setSelected : undefined}
+          hasMore={list.hasNextPage} more={list.more} empty={wrong ? null : empty} above={<NewRowsNotice count={waiting} show={show} />} selected={can('WRITE') ? selected : undefined} onSelect={can('WRITE') ? setSelected : undefined}
         />
         <BulkBar
           ids={[...selected]} actions={can('WRITE') ? [remove] : []} onSelect={setSelected} noun={['suppression', 'suppressions']} nameOf={(id) => list.rows.find((s) => s.id === id)?.email ?? id}

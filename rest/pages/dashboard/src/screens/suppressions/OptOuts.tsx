@@ -66,7 +66,7 @@ export function OptOuts() {
       <FilterBar placeholder="Full address, or category:" error={wrong} />
       <DataTable
         label="Category opt-outs" rows={list.rows} columns={columns} idOf={(o) => o.id} nameOf={(o) => o.email ?? erased} loading={list.isPending && !wrong} error={list.error} retry={() => void list.refetch()}
-        hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={wrong ? null : empty} selected={can('WRITE') ? selected : undefined} onSelect={can('WRITE') ? setSelected : undefined}
+        hasMore={list.hasNextPage} more={list.more} empty={wrong ? null : empty} selected={can('WRITE') ? selected : undefined} onSelect={can('WRITE') ? setSelected : undefined}
       />
       <BulkBar
         ids={[...selected]} actions={can('WRITE') ? [remove] : []} onSelect={setSelected} noun={['opt-out', 'opt-outs']} loadAll={list.hasNextPage || selected.size < list.rows.length ? all : undefined}

@@ -1,8 +1,8 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useQueryClient } from '@tanstack/react-query'
 import { LayoutTemplate, Plus } from 'lucide-react'
-import { useEffect, useRef, useState } from 'react'
-import { keyOf, usePages } from '@/api/graphql'
+import { useRef, useState } from 'react'
+import { keyOf, useAllPages, usePages } from '@/api/graphql'
 import { unwrap, newIdempotencyKey, rest } from '@/api/rest'
 import { useSearchParams } from '@/app/searchParams'
 import { useViewer } from '@/app/viewer'
@@ -44,10 +44,7 @@ export default function Templates() {
   const q = address.q ?? ''
   const list = usePages(TemplatesDocument, {}, (d) => d.templates)
   const rows = q ? list.rows.filter((t) => matches(t, q)) : list.rows
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = list
-  useEffect(() => {
-    if (q && hasNextPage && !isFetchingNextPage) void fetchNextPage() // a filter looks at all of them
-  }, [q, hasNextPage, isFetchingNextPage, fetchNextPage])
+  useAllPages(list, q !== '')
   const add = () => change({ new: '1' })
   return (
     <>
@@ -59,7 +56,7 @@ export default function Templates() {
       />
       <DataTable
         label="Templates" rows={rows} columns={columns} idOf={(t) => t.id} nameOf={(t) => t.name} loading={list.isLoading} error={list.error} retry={() => void list.refetch()}
-        more={() => void fetchNextPage()} hasMore={hasNextPage} onOpen={(id) => id && void navigate({ to: `/templates/${id}` as string })}
+        more={list.more} hasMore={list.hasNextPage} onOpen={(id) => id && void navigate({ to: `/templates/${id}` as string })}
         empty={q ? (
           <EmptyState icon={LayoutTemplate} title="No templates match" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>} />
         ) : (

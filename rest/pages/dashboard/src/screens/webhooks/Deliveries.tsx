@@ -76,7 +76,7 @@ export function Deliveries({ endpoint, listed, recover, test }: { endpoint: Webh
       </div>
       <DataTable
         label="Deliveries" rows={list.rows} columns={columnsFor(endpoint.enabled)} idOf={(d) => d.id} nameOf={(d) => d.eventType} open={open} onOpen={(id) => change({ open: id ?? undefined }, !open)}
-        loading={list.isPending} error={list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={empty}
+        loading={list.isPending} error={list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={list.more} empty={empty}
       />
     </>
   )

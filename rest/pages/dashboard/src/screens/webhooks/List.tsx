@@ -58,7 +58,7 @@ export default function List() {
       <FilterBar placeholder="URL or event type" choices={choices} />
       <DataTable
         label="Webhook endpoints" rows={rows} columns={columns} idOf={(w) => w.id} nameOf={(w) => w.url} onOpen={(id) => id && void navigate({ to: `/webhooks/${id}` })}
-        loading={list.isPending} error={list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={empty}
+        loading={list.isPending} error={list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={list.more} empty={empty}
       />
       {adding && can('WRITE') && <EndpointDialog onClose={() => setAdding(false)} made={() => { void list.refetch(); void read.refetch() }} />}
     </>
