@@ -95,6 +95,10 @@ drill-short: toolchain postgres dashboard ## [before a commit] run the short for
 test-race: toolchain postgres dashboard ## [before a commit] run every test under the race detector, including those of ui-test and drill-short
 	$(GO) test -race -vet=off -timeout 60m ./runtime/test/journeys ./...
 
+.PHONY: test-postgres
+test-postgres: toolchain dashboard ## [release] run the tests of the database and the journeys with PostgreSQL 14 to 18 (VERSIONS="14 18" runs fewer)
+	@.ci/postgres-versions "$(POSTGRES_DIR)" $(VERSIONS)
+
 .PHONY: races
 races: toolchain postgres ## [long] run each race test of automations ROUNDS times (default: 1,000)
 	POSTRIDER_RACE_ROUNDS=$(or $(ROUNDS),1000) $(GO) test -count=1 -timeout=60m -v -run 'Races|Claim|Once|SameKey' ./modules/automations

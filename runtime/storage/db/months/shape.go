@@ -81,7 +81,7 @@ SELECT what FROM (
 		AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = i.indrelid AND a.attname = $5 AND a.attnum = ANY (i.indkey[0:i.indnkeyatts - 1]))
 		AND (SELECT relname FROM pg_class WHERE oid = i.indexrelid) <> ALL ($3)
 	UNION ALL SELECT 'the broken index ' || relname FROM pg_index JOIN pg_class ON oid = indexrelid WHERE indrelid = $1::regclass AND NOT indisvalid AND relname <> ALL ($4)
-	UNION ALL SELECT 'the constraint ' || conname FROM pg_constraint WHERE conrelid = $1::regclass AND conparentid = 0 AND (contype NOT IN ('p', 'f', 'c') OR NOT convalidated AND conname <> $2)
+	UNION ALL SELECT 'the constraint ' || conname FROM pg_constraint WHERE conrelid = $1::regclass AND conparentid = 0 AND (contype NOT IN ('p', 'f', 'c', 'n') OR NOT convalidated AND conname <> $2)
 ) s ORDER BY what`
 )
 
