@@ -9151,7 +9151,7 @@ type DomainCheck {
 
 "The result of a check for one DNS record."
 type DomainCheckRecord {
-  "` + "`" + `ownership` + "`" + `, ` + "`" + `dkim` + "`" + `, ` + "`" + `return_path` + "`" + `, ` + "`" + `spf` + "`" + `, ` + "`" + `dmarc` + "`" + ` or ` + "`" + `inbound_mx` + "`" + `."
+  "` + "`" + `ownership` + "`" + `, ` + "`" + `dkim` + "`" + `, ` + "`" + `return_path` + "`" + `, ` + "`" + `spf` + "`" + `, ` + "`" + `dmarc` + "`" + `, ` + "`" + `inbound_mx` + "`" + ` or ` + "`" + `tls_reports` + "`" + `."
   purpose: String!
   "Selector of the key, for a DKIM record."
   selector: String
@@ -9197,7 +9197,7 @@ enum TLSMode {
 
 "A DNS record of a domain."
 type DNSRecord {
-  "` + "`" + `ownership` + "`" + `, ` + "`" + `dkim` + "`" + `, ` + "`" + `return_path` + "`" + `, ` + "`" + `spf` + "`" + `, ` + "`" + `dmarc` + "`" + ` or ` + "`" + `inbound_mx` + "`" + `."
+  "` + "`" + `ownership` + "`" + `, ` + "`" + `dkim` + "`" + `, ` + "`" + `return_path` + "`" + `, ` + "`" + `spf` + "`" + `, ` + "`" + `dmarc` + "`" + `, ` + "`" + `inbound_mx` + "`" + ` or ` + "`" + `tls_reports` + "`" + `."
   purpose: String!
   "The record type, such as ` + "`" + `TXT` + "`" + `."
   type: String!

@@ -75,6 +75,7 @@ type Summary struct {
 	Requirements     []Requirement
 	Placement        []Placement
 	Grade            Grade
+	TLS              TLSSummary
 }
 
 const (
@@ -116,6 +117,9 @@ func (s *Service) Summarize(ctx context.Context, accountID, domainID string) (Su
 		Since: now.AddDate(0, 0, 1-Period).Format(time.DateOnly)}
 	evidence, err := s.readCounts(ctx, &out)
 	if err != nil {
+		return Summary{}, fmt.Errorf("deliverability: %w", err)
+	}
+	if out.TLS, err = s.summarizeTLS(ctx, subject{d.ID, d.Name}, out.Since, out.Until); err != nil {
 		return Summary{}, fmt.Errorf("deliverability: %w", err)
 	}
 	out.Reporting.Address = s.addresses.Address(d.ID)
