@@ -4,18 +4,17 @@ import (
 	"context"
 	"strings"
 	"time"
-
-	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // TLSSummary is what senders report about TLS in their SMTP sessions with a domain.
 type TLSSummary struct {
 	Reports      int64 // accepted in the period
 	LastReportAt *time.Time
-	Sessions     TLSSessions
-	Days         []TLSDay // with reports, the oldest first
-	Receivers    []TLSReceiver
-	Failures     []TLSFailure
+	TLSSessions
+
+	Days      []TLSDay // with reports, the oldest first
+	Receivers []TLSReceiver
+	Failures  []TLSFailure
 }
 
 // TLSSessions counts SMTP sessions.
@@ -51,49 +50,61 @@ const (
 	tlsSessionsSQL = `coalesce(sum(c.sessions) FILTER (WHERE c.result = 'successful'), 0),
 	coalesce(sum(c.sessions) FILTER (WHERE c.result = 'failed'), 0)`
 
-	tlsFromSQL = ` FROM tls_counts c WHERE c.domain_id = $1 AND c.day BETWEEN $2 AND $3`
+	tlsFromSQL = ` FROM tls_counts c WHERE c.domain_id = ANY($1) AND c.day BETWEEN $2 AND $3`
 
-	tlsDaysSQL = `SELECT c.day, ` + tlsSessionsSQL + tlsFromSQL + ` GROUP BY c.day ORDER BY c.day`
+	tlsDaysSQL = `SELECT c.domain_id, c.day, ` + tlsSessionsSQL + tlsFromSQL + ` GROUP BY c.domain_id, c.day ORDER BY c.day`
 
 	tlsReceiversSQL = `
-SELECT c.receiver, coalesce((SELECT r.organization FROM tls_reports r WHERE r.domain_id = $1 AND r.receiver = c.receiver
-	ORDER BY r.created_at DESC, r.id DESC LIMIT 1), ''), ` + tlsSessionsSQL + tlsFromSQL + `
- GROUP BY c.receiver ORDER BY sum(c.sessions) FILTER (WHERE c.result IN ('successful', 'failed')) DESC NULLS LAST, c.receiver LIMIT $4`
+WITH ranked AS (SELECT c.domain_id, c.receiver, ` + tlsSessionsSQL + `, row_number() OVER (PARTITION BY c.domain_id
+	ORDER BY sum(c.sessions) FILTER (WHERE c.result IN ('successful', 'failed')) DESC NULLS LAST, c.receiver) AS rank` + tlsFromSQL + `
+	GROUP BY c.domain_id, c.receiver)
+SELECT k.*, coalesce((SELECT r.organization FROM tls_reports r WHERE r.domain_id = k.domain_id AND r.receiver = k.receiver
+	ORDER BY r.created_at DESC, r.id DESC LIMIT 1), '')
+  FROM ranked k WHERE k.rank <= $4 ORDER BY k.rank`
 
-	tlsFailuresSQL = `SELECT c.result, c.policy, sum(c.sessions)` + tlsFromSQL + ` AND c.result NOT IN ('successful', 'failed')
- GROUP BY c.result, c.policy ORDER BY sum(c.sessions) DESC, c.result, c.policy`
+	tlsFailuresSQL = `SELECT c.domain_id, c.result, c.policy, sum(c.sessions)` + tlsFromSQL + ` AND c.result NOT IN ('successful', 'failed')
+ GROUP BY c.domain_id, c.result, c.policy ORDER BY sum(c.sessions) DESC, c.result, c.policy`
 
-	tlsReportsSQL = `SELECT count(*), max(created_at) FROM tls_reports WHERE domain_id = $1 AND created_at >= $2::date`
+	tlsReportsSQL = `SELECT domain_id, count(*), max(created_at) FROM tls_reports WHERE domain_id = ANY($1) AND created_at >= $2::date
+ GROUP BY domain_id`
 )
 
-// summarizeTLS reads the TLS reports about a domain. since and until are UTC days, inclusive.
-func (s *Service) summarizeTLS(ctx context.Context, d subject, since, until string) (TLSSummary, error) {
-	on, where := s.db.SQL, []any{d.domainID, since, until}
-	out, err := db.One(ctx, on, func(t *TLSSummary) []any { return []any{&t.Reports, &t.LastReportAt} }, tlsReportsSQL,
-		d.domainID, since)
+// readTLS reads the TLS reports about domains into their summaries.
+func (s *Service) readTLS(ctx context.Context, p period, all map[string]*Summary) error {
+	reports, err := readByDomain(ctx, s.db, func(t *TLSSummary) []any { return []any{&t.Reports, &t.LastReportAt} },
+		tlsReportsSQL, p.domainIDs, p.since)
 	if err != nil {
-		return out, err
+		return err
 	}
-	if out.Days, err = db.All(ctx, on, func(t *TLSDay) []any { return append([]any{&t.Day}, t.scan()...) }, tlsDaysSQL,
-		where...); err != nil {
-		return out, err
+	days, err := readByDomain(ctx, s.db, func(t *TLSDay) []any { return append([]any{&t.Day}, t.scan()...) }, tlsDaysSQL,
+		p.args()...)
+	if err != nil {
+		return err
 	}
-	for _, day := range out.Days {
-		out.Sessions.Succeeded += day.Succeeded
-		out.Sessions.Failed += day.Failed
+	var rank int
+	receivers, err := readByDomain(ctx, s.db, func(t *TLSReceiver) []any {
+		return append(append([]any{&t.Receiver}, t.scan()...), &rank, &t.Organization)
+	}, tlsReceiversSQL, append(p.args(), maxTLSReceivers)...)
+	if err != nil {
+		return err
 	}
-	if out.Receivers, err = db.All(ctx, on, func(t *TLSReceiver) []any {
-		return append([]any{&t.Receiver, &t.Organization}, t.scan()...)
-	}, tlsReceiversSQL, append(where, maxTLSReceivers)...); err != nil {
-		return out, err
+	failures, err := readByDomain(ctx, s.db, func(t *TLSFailure) []any { return []any{&t.Type, &t.Policy, &t.Sessions} },
+		tlsFailuresSQL, p.args()...)
+	for id, out := range all {
+		for _, r := range reports[id] {
+			out.TLS = r
+		}
+		out.TLS.Days, out.TLS.Receivers, out.TLS.Failures = days[id], receivers[id], failures[id]
+		for _, day := range out.TLS.Days {
+			out.TLS.Succeeded += day.Succeeded
+			out.TLS.Failed += day.Failed
+		}
+		for i := range out.TLS.Failures {
+			f := &out.TLS.Failures[i]
+			f.Reason, f.Fix = explainTLSFailure(f.Type, out.Domain)
+		}
 	}
-	out.Failures, err = db.All(ctx, on, func(t *TLSFailure) []any { return []any{&t.Type, &t.Policy, &t.Sessions} },
-		tlsFailuresSQL, where...)
-	for i := range out.Failures {
-		f := &out.Failures[i]
-		f.Reason, f.Fix = explainTLSFailure(f.Type, d.name)
-	}
-	return out, err
+	return err
 }
 
 // tlsExplanations are the meanings of failures (RFC 8460 section 4.3). $ is replaced by the domain.

@@ -90,8 +90,8 @@ func TestTLSSummaryHasSumsOfReports(t *testing.T) {
 	got, err := w.Summarize(t.Context(), w.ada, w.domain.ID)
 	check(t, err)
 	sessions, failures := sumTLS(t, slices.Concat(slices.Collect(maps.Values(byReceiver))...))
-	if got.TLS.Reports != 60 || got.TLS.LastReportAt == nil || got.TLS.Sessions != sessions || got.Totals != (Share{}) {
-		t.Errorf("got %+v of %d reports, want %+v of 60", got.TLS.Sessions, got.TLS.Reports, sessions)
+	if got.TLS.Reports != 60 || got.TLS.LastReportAt == nil || got.TLS.TLSSessions != sessions || got.Totals != (Share{}) {
+		t.Errorf("got %+v of %d reports, want %+v of 60", got.TLS.TLSSessions, got.TLS.Reports, sessions)
 	}
 	found := map[string]int64{}
 	for _, f := range got.TLS.Failures {

@@ -204,7 +204,7 @@ func toReporting(r deliverability.Reporting) deliverabilityReporting {
 
 func toTLSSummary(t deliverability.TLSSummary) tlsSummary {
 	out := tlsSummary{Reports: t.Reports, LastReportAt: wire.OptionalTime{At: t.LastReportAt},
-		TLSSessions: TLSSessions(t.Sessions), Days: []tlsDay{}, Receivers: []tlsReceiver{}, Failures: []tlsFailure{}}
+		TLSSessions: TLSSessions(t.TLSSessions), Days: []tlsDay{}, Receivers: []tlsReceiver{}, Failures: []tlsFailure{}}
 	for _, d := range t.Days {
 		out.Days = append(out.Days, tlsDay{d.Day, TLSSessions(d.TLSSessions)})
 	}

@@ -77,7 +77,7 @@ func (t *Text) Read(p []byte) (int, error) { return t.rest.Read(p) }
 func (t *Text) LimitToken(bytes int64) { t.source.token = bytes }
 
 // Close releases the decoder.
-func (t *Text) Close() error { return t.closer.Close() }
+func (t *Text) Close() { _ = t.closer.Close() }
 
 // unpack returns a reader of the text in a file, recognized by its content.
 func unpack(file []byte) (io.ReadCloser, error) {
