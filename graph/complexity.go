@@ -39,6 +39,7 @@ func costs() generated.ComplexityRoot {
 	requestCosts(&c)
 	suppressionCosts(&c)
 	statisticsCosts(&c)
+	deliverabilityCosts(&c)
 	nodeCosts(&c)
 	linkCosts(&c)
 	healthCosts(&c)

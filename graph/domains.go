@@ -7,6 +7,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/graph/model"
+	"github.com/postrider/postrider/modules/deliverability"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/modules/domains/signing"
@@ -25,6 +26,9 @@ func (r *Resolver) domainPage(ctx context.Context, accountID string, rows []*ent
 		}),
 		Counts: onceEach(func(days int) (map[string]records.Counts, error) {
 			return r.parts.Emails.DomainCounts(ctx, accountID, days, ids...)
+		}),
+		Deliverability: sync.OnceValues(func() (map[string]deliverability.Summary, error) {
+			return r.parts.Deliverability.SummarizeMany(ctx, accountID, ids...)
 		}),
 	}
 	out := make([]*model.Domain, len(rows))

@@ -35,6 +35,18 @@ func (r *domainResolver) SendingCounts(ctx context.Context, obj *model.Domain, d
 	return &of, nil
 }
 
+func (r *domainResolver) Deliverability(ctx context.Context, obj *model.Domain) (*model.DomainDeliverability, error) {
+	all, err := obj.Page.Deliverability()
+	if err != nil {
+		return nil, err
+	}
+	summary, found := all[obj.ID]
+	if !found {
+		return nil, nil //nolint:nilnil // the domain was deleted
+	}
+	return toDeliverability(summary), nil
+}
+
 func (r *queryResolver) Domains(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.DomainFilter) (*model.DomainConnection, error) {
 	service := r.parts.Domains
 	found, err := connection.ListConnection[model.DomainEdge](ctx, rights.Read, connection.NewArguments(first, after, last, before), domainFilter(filter, inquiry.DomainIDs(ctx)),

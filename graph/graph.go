@@ -24,6 +24,7 @@ import (
 	"github.com/postrider/postrider/graph/trusted"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/admission"
+	"github.com/postrider/postrider/modules/deliverability"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/modules/sending/compose"
@@ -61,6 +62,12 @@ type Domains interface {
 	SandboxDomain() string
 	GetMany(ctx context.Context, accountID string, domainIDs ...string) ([]*ent.Domain, error)
 	Health(ctx context.Context, accountID string, first int, domainIDs ...string) (map[string][]*ent.DomainCheck, error)
+}
+
+// Deliverability summarizes the reports about domains.
+type Deliverability interface {
+	// SummarizeMany returns the summaries of the domains of the account among those IDs, by ID.
+	SummarizeMany(ctx context.Context, accountID string, domainIDs ...string) (map[string]deliverability.Summary, error)
 }
 
 // Emails reads emails. The methods that take several IDs return results by email ID.

@@ -18,6 +18,7 @@ type Parts struct {
 	Automations       Automations
 	Billing           Billing
 	BillingWatch      BillingWatch
+	Deliverability    Deliverability
 	Desk              Desk
 	Doctor            Doctor
 	Domains           Domains

@@ -21,7 +21,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/intake"
 )
 
-var allModules = []string{"signin", "billing", "accounts", "domains", "sending", "suppression", "templates", "tracking",
+var allModules = []string{"signin", "billing", "accounts", "domains", "deliverability", "sending", "suppression", "templates", "tracking",
 	"webhooks", "inbound", "eventlog", "relay", "automations", "statistics", "apilog", "outbound", "development"}
 
 // testServer is the handler with a real listener and fake services.
@@ -108,6 +108,7 @@ func newServer(t testing.TB, s setup) *testServer {
 				p.Automations, p.AutomationFigures = fakeAutomations{srv.calls}, fakeFigures{srv.calls}
 			}},
 			{"signin", func(p *Parts) { p.Teams, p.AuditLog, p.Desk = fakeTeams{}, fakeAuditLog{}, fakeInstallation{} }},
+			{"deliverability", func(p *Parts) { p.Deliverability = fakeDeliverability{srv.calls} }},
 			{"statistics", func(p *Parts) { p.Statistics = fakeStatistics{} }},
 			{"apilog", func(p *Parts) { p.APIRequests = fakeRequests{srv.calls} }},
 			{moduleAccounts, func(p *Parts) {

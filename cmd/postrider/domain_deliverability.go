@@ -49,6 +49,14 @@ func (o output) printDeliverability(s *session, answer json.RawMessage) error {
 		Requirements []map[string]any `json:"requirements"`
 		Sources      []map[string]any `json:"sources"`
 		Receivers    []map[string]any `json:"receivers"`
+		TLS          struct {
+			Reports   int64            `json:"reports"`
+			Succeeded int64            `json:"succeeded"`
+			Failed    int64            `json:"failed"`
+			Days      []map[string]any `json:"days"`
+			Receivers []map[string]any `json:"receivers"`
+			Failures  []map[string]any `json:"failures"`
+		} `json:"tls"`
 	}
 	if err := json.Unmarshal(answer, &d); err != nil {
 		return err
@@ -65,13 +73,26 @@ func (o output) printDeliverability(s *session, answer json.RawMessage) error {
 	if d.Advice.Record != "" {
 		fmt.Fprintf(s.out, "Publish at _dmarc.%s: %s\n", d.Domain, formatCell(d.Advice.Record))
 	}
-	for _, table := range []struct {
-		rows    []map[string]any
-		columns []string
-	}{
-		{d.Sources, []string{"address", "name", "ours", "messages", "dmarc", "at_risk"}},
-		{d.Receivers, []string{"receiver", "messages", "dmarc", "dkim", "spf"}},
-	} {
+	if err := o.printTables(s, outputTable{d.Sources, []string{"address", "name", "ours", "messages", "dmarc", "at_risk"}},
+		outputTable{d.Receivers, []string{"receiver", "messages", "dmarc", "dkim", "spf"}}); err != nil || d.TLS.Reports == 0 {
+		return err
+	}
+	fmt.Fprintf(s.out, "\nTLS reports: %d, with %d successful and %d failed sessions.\n", d.TLS.Reports, d.TLS.Succeeded,
+		d.TLS.Failed)
+	return o.printTables(s, outputTable{d.TLS.Failures, []string{"type", "policy", "sessions", "reason", "fix"}},
+		outputTable{d.TLS.Receivers, []string{"receiver", "organization", "succeeded", "failed"}},
+		outputTable{d.TLS.Days, []string{"day", "succeeded", "failed"}})
+}
+
+// outputTable is a table of the output.
+type outputTable struct {
+	rows    []map[string]any
+	columns []string
+}
+
+// printTables prints the tables that have rows.
+func (o output) printTables(s *session, tables ...outputTable) error {
+	for _, table := range tables {
 		if len(table.rows) == 0 {
 			continue
 		}

@@ -2461,6 +2461,80 @@ var (
 			},
 		},
 	}
+	// TLSCountsColumns holds the columns for the "tls_counts" table.
+	TLSCountsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "day", Type: field.TypeString},
+		{Name: "receiver", Type: field.TypeString},
+		{Name: "policy", Type: field.TypeString},
+		{Name: "result", Type: field.TypeString},
+		{Name: "sessions", Type: field.TypeInt64, Default: 0},
+		{Name: "domain_id", Type: field.TypeString, Collation: "C"},
+	}
+	// TLSCountsTable holds the schema information for the "tls_counts" table.
+	TLSCountsTable = &schema.Table{
+		Name:       "tls_counts",
+		Columns:    TLSCountsColumns,
+		PrimaryKey: []*schema.Column{TLSCountsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "tls_counts_domains_tls_counts",
+				Columns:    []*schema.Column{TLSCountsColumns[6]},
+				RefColumns: []*schema.Column{DomainsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "tlscount_domain_id_day_receiver_policy_result",
+				Unique:  true,
+				Columns: []*schema.Column{TLSCountsColumns[6], TLSCountsColumns[1], TLSCountsColumns[2], TLSCountsColumns[3], TLSCountsColumns[4]},
+			},
+			{
+				Name:    "tlscount_day",
+				Unique:  false,
+				Columns: []*schema.Column{TLSCountsColumns[1]},
+			},
+		},
+	}
+	// TLSReportsColumns holds the columns for the "tls_reports" table.
+	TLSReportsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "digest", Type: field.TypeBytes},
+		{Name: "organization", Type: field.TypeString},
+		{Name: "receiver", Type: field.TypeString},
+		{Name: "report_id", Type: field.TypeString},
+		{Name: "begins_at", Type: field.TypeTime},
+		{Name: "ends_at", Type: field.TypeTime},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+		{Name: "domain_id", Type: field.TypeString, Collation: "C"},
+	}
+	// TLSReportsTable holds the schema information for the "tls_reports" table.
+	TLSReportsTable = &schema.Table{
+		Name:       "tls_reports",
+		Columns:    TLSReportsColumns,
+		PrimaryKey: []*schema.Column{TLSReportsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "tls_reports_domains_tls_reports",
+				Columns:    []*schema.Column{TLSReportsColumns[8]},
+				RefColumns: []*schema.Column{DomainsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "tlsreport_domain_id_digest",
+				Unique:  true,
+				Columns: []*schema.Column{TLSReportsColumns[8], TLSReportsColumns[1]},
+			},
+			{
+				Name:    "tlsreport_domain_id_created_at",
+				Unique:  false,
+				Columns: []*schema.Column{TLSReportsColumns[8], TLSReportsColumns[7]},
+			},
+		},
+	}
 	// TLSReportCountsColumns holds the columns for the "tls_report_counts" table.
 	TLSReportCountsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64, Increment: true},
@@ -2936,6 +3010,8 @@ var (
 		StorageAllowancesTable,
 		StorageCountersTable,
 		SuppressionsTable,
+		TLSCountsTable,
+		TLSReportsTable,
 		TLSReportCountsTable,
 		TemplatesTable,
 		TemplateEditsTable,
@@ -2982,6 +3058,8 @@ func init() {
 	SmsSettingsTable.Annotation = &entsql.Annotation{
 		Table: "sms_settings",
 	}
+	TLSCountsTable.ForeignKeys[0].RefTable = DomainsTable
+	TLSReportsTable.ForeignKeys[0].RefTable = DomainsTable
 	TemplateEditsTable.ForeignKeys[0].RefTable = TemplatesTable
 	TemplateVersionsTable.ForeignKeys[0].RefTable = TemplatesTable
 }

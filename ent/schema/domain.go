@@ -56,6 +56,8 @@ func (Domain) Edges() []ent.Edge {
 		edge.To("dmarc_reports", DMARCReport.Type).Annotations(entsql.OnDelete(entsql.Cascade)),
 		edge.To("dmarc_counts", DMARCCount.Type).Annotations(entsql.OnDelete(entsql.Cascade)),
 		edge.To("dmarc_refusals", DMARCRefusal.Type).Annotations(entsql.OnDelete(entsql.Cascade)),
+		edge.To("tls_reports", TLSReport.Type).Annotations(entsql.OnDelete(entsql.Cascade)),
+		edge.To("tls_counts", TLSCount.Type).Annotations(entsql.OnDelete(entsql.Cascade)),
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 type DomainResolver interface {
 	Health(ctx context.Context, obj *model.Domain, first *int) ([]*model.DomainCheck, error)
 	SendingCounts(ctx context.Context, obj *model.Domain, days *int) (*records.Counts, error)
+	Deliverability(ctx context.Context, obj *model.Domain) (*model.DomainDeliverability, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -994,6 +995,38 @@ func (ec *executionContext) fieldContext_Domain_sendingCounts(ctx context.Contex
 	return fc, nil
 }
 
+func (ec *executionContext) _Domain_deliverability(ctx context.Context, field graphql.CollectedField, obj *model.Domain) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Domain_deliverability(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Domain().Deliverability(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.DomainDeliverability) graphql.Marshaler {
+			return ec.marshalODomainDeliverability2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐDomainDeliverability(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Domain_deliverability(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Domain",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DomainDeliverability(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _DomainCheck_checkedAt(ctx context.Context, field graphql.CollectedField, obj *model.DomainCheck) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1865,6 +1898,44 @@ func (ec *executionContext) _Domain(ctx context.Context, sel ast.SelectionSet, o
 				}()
 				res = ec._Domain_sendingCounts(ctx, field, obj)
 				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "deliverability":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Domain_deliverability(ctx, field, obj)
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res

@@ -485,6 +485,48 @@ type ComplexityRoot struct {
 		Status      func(childComplexity int) int
 	}
 
+	DMARCAdvice struct {
+		AtRisk   func(childComplexity int) int
+		Days     func(childComplexity int) int
+		Messages func(childComplexity int) int
+		Policy   func(childComplexity int) int
+		Reason   func(childComplexity int) int
+		Record   func(childComplexity int) int
+		Unknown  func(childComplexity int) int
+		Verdict  func(childComplexity int) int
+	}
+
+	DMARCCounts struct {
+		DKIM        func(childComplexity int) int
+		DMARC       func(childComplexity int) int
+		Messages    func(childComplexity int) int
+		Quarantined func(childComplexity int) int
+		Rejected    func(childComplexity int) int
+		SPF         func(childComplexity int) int
+	}
+
+	DMARCReceiver struct {
+		Receiver func(childComplexity int) int
+		Share    func(childComplexity int) int
+	}
+
+	DMARCReporting struct {
+		Address       func(childComplexity int) int
+		Authorization func(childComplexity int) int
+		LastReportAt  func(childComplexity int) int
+		Refusals      func(childComplexity int) int
+		Reports       func(childComplexity int) int
+	}
+
+	DMARCSource struct {
+		Address func(childComplexity int) int
+		AtRisk  func(childComplexity int) int
+		Name    func(childComplexity int) int
+		Ours    func(childComplexity int) int
+		Service func(childComplexity int) int
+		Share   func(childComplexity int) int
+	}
+
 	DNSRecord struct {
 		Error    func(childComplexity int) int
 		Found    func(childComplexity int) int
@@ -546,6 +588,7 @@ type ComplexityRoot struct {
 		CreatedAt      func(childComplexity int) int
 		DKIM           func(childComplexity int) int
 		DKIMKeys       func(childComplexity int) int
+		Deliverability func(childComplexity int) int
 		Health         func(childComplexity int, first *int) int
 		ID             func(childComplexity int) int
 		InboundEnabled func(childComplexity int) int
@@ -581,9 +624,39 @@ type ComplexityRoot struct {
 		PageInfo func(childComplexity int) int
 	}
 
+	DomainDeliverability struct {
+		Advice       func(childComplexity int) int
+		Grade        func(childComplexity int) int
+		Placement    func(childComplexity int) int
+		Reasons      func(childComplexity int) int
+		Receivers    func(childComplexity int) int
+		Reporting    func(childComplexity int) int
+		Requirements func(childComplexity int) int
+		Since        func(childComplexity int) int
+		Sources      func(childComplexity int) int
+		TLS          func(childComplexity int) int
+		Totals       func(childComplexity int) int
+		Until        func(childComplexity int) int
+	}
+
 	DomainEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	DomainPlacement struct {
+		Last            func(childComplexity int) int
+		RecipientDomain func(childComplexity int) int
+		This            func(childComplexity int) int
+	}
+
+	DomainRequirement struct {
+		Code      func(childComplexity int) int
+		Fix       func(childComplexity int) int
+		Found     func(childComplexity int) int
+		Providers func(childComplexity int) int
+		Since     func(childComplexity int) int
+		State     func(childComplexity int) int
 	}
 
 	Email struct {
@@ -967,6 +1040,14 @@ type ComplexityRoot struct {
 		Last4    func(childComplexity int) int
 	}
 
+	PlacementCounts struct {
+		Bounced    func(childComplexity int) int
+		Complained func(childComplexity int) int
+		Delayed    func(childComplexity int) int
+		Delivered  func(childComplexity int) int
+		Recipients func(childComplexity int) int
+	}
+
 	Plan struct {
 		DailyBytes        func(childComplexity int) int
 		DailyEmails       func(childComplexity int) int
@@ -1209,6 +1290,17 @@ type ComplexityRoot struct {
 		ID func(childComplexity int) int
 	}
 
+	ReportAuthorization struct {
+		Name   func(childComplexity int) int
+		Status func(childComplexity int) int
+		Value  func(childComplexity int) int
+	}
+
+	ReportRefusal struct {
+		Messages func(childComplexity int) int
+		Reason   func(childComplexity int) int
+	}
+
 	SMTPCredential struct {
 		CreatedAt  func(childComplexity int) int
 		DomainIds  func(childComplexity int) int
@@ -1298,6 +1390,37 @@ type ComplexityRoot struct {
 	SuppressionEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	TLSReportDay struct {
+		Day       func(childComplexity int) int
+		Failed    func(childComplexity int) int
+		Succeeded func(childComplexity int) int
+	}
+
+	TLSReportFailure struct {
+		Fix      func(childComplexity int) int
+		Policy   func(childComplexity int) int
+		Reason   func(childComplexity int) int
+		Sessions func(childComplexity int) int
+		Type     func(childComplexity int) int
+	}
+
+	TLSReportReceiver struct {
+		Failed       func(childComplexity int) int
+		Organization func(childComplexity int) int
+		Receiver     func(childComplexity int) int
+		Succeeded    func(childComplexity int) int
+	}
+
+	TLSReports struct {
+		Days         func(childComplexity int) int
+		Failed       func(childComplexity int) int
+		Failures     func(childComplexity int) int
+		LastReportAt func(childComplexity int) int
+		Receivers    func(childComplexity int) int
+		Reports      func(childComplexity int) int
+		Succeeded    func(childComplexity int) int
 	}
 
 	Tag struct {
@@ -3278,6 +3401,173 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DKIMKey.Status(childComplexity), true
 
+	case "DMARCAdvice.atRisk":
+		if e.ComplexityRoot.DMARCAdvice.AtRisk == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DMARCAdvice.AtRisk(childComplexity), true
+	case "DMARCAdvice.days":
+		if e.ComplexityRoot.DMARCAdvice.Days == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DMARCAdvice.Days(childComplexity), true
+	case "DMARCAdvice.messages":
+		if e.ComplexityRoot.DMARCAdvice.Messages == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DMARCAdvice.Messages(childComplexity), true
+	case "DMARCAdvice.policy":
+		if e.ComplexityRoot.DMARCAdvice.Policy == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DMARCAdvice.Policy(childComplexity), true
+	case "DMARCAdvice.reason":
+		if e.ComplexityRoot.DMARCAdvice.Reason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DMARCAdvice.Reason(childComplexity), true
+	case "DMARCAdvice.record":
+		if e.ComplexityRoot.DMARCAdvice.Record == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DMARCAdvice.Record(childComplexity), true
+	case "DMARCAdvice.unknown":
+		if e.ComplexityRoot.DMARCAdvice.Unknown == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DMARCAdvice.Unknown(childComplexity), true
+	case "DMARCAdvice.verdict":
+		if e.ComplexityRoot.DMARCAdvice.Verdict == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DMARCAdvice.Verdict(childComplexity), true
+
+	case "DMARCCounts.dkim":
+		if e.ComplexityRoot.DMARCCounts.DKIM == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DMARCCounts.DKIM(childComplexity), true
+	case "DMARCCounts.dmarc":
+		if e.ComplexityRoot.DMARCCounts.DMARC == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DMARCCounts.DMARC(childComplexity), true
+	case "DMARCCounts.messages":
+		if e.ComplexityRoot.DMARCCounts.Messages == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DMARCCounts.Messages(childComplexity), true
+	case "DMARCCounts.quarantined":
+		if e.ComplexityRoot.DMARCCounts.Quarantined == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DMARCCounts.Quarantined(childComplexity), true
+	case "DMARCCounts.rejected":
+		if e.ComplexityRoot.DMARCCounts.Rejected == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DMARCCounts.Rejected(childComplexity), true
+	case "DMARCCounts.spf":
+		if e.ComplexityRoot.DMARCCounts.SPF == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DMARCCounts.SPF(childComplexity), true
+
+	case "DMARCReceiver.receiver":
+		if e.ComplexityRoot.DMARCReceiver.Receiver == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DMARCReceiver.Receiver(childComplexity), true
+	case "DMARCReceiver.counts":
+		if e.ComplexityRoot.DMARCReceiver.Share == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DMARCReceiver.Share(childComplexity), true
+
+	case "DMARCReporting.address":
+		if e.ComplexityRoot.DMARCReporting.Address == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DMARCReporting.Address(childComplexity), true
+	case "DMARCReporting.authorization":
+		if e.ComplexityRoot.DMARCReporting.Authorization == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DMARCReporting.Authorization(childComplexity), true
+	case "DMARCReporting.lastReportAt":
+		if e.ComplexityRoot.DMARCReporting.LastReportAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DMARCReporting.LastReportAt(childComplexity), true
+	case "DMARCReporting.refusals":
+		if e.ComplexityRoot.DMARCReporting.Refusals == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DMARCReporting.Refusals(childComplexity), true
+	case "DMARCReporting.reports":
+		if e.ComplexityRoot.DMARCReporting.Reports == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DMARCReporting.Reports(childComplexity), true
+
+	case "DMARCSource.address":
+		if e.ComplexityRoot.DMARCSource.Address == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DMARCSource.Address(childComplexity), true
+	case "DMARCSource.atRisk":
+		if e.ComplexityRoot.DMARCSource.AtRisk == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DMARCSource.AtRisk(childComplexity), true
+	case "DMARCSource.name":
+		if e.ComplexityRoot.DMARCSource.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DMARCSource.Name(childComplexity), true
+	case "DMARCSource.ours":
+		if e.ComplexityRoot.DMARCSource.Ours == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DMARCSource.Ours(childComplexity), true
+	case "DMARCSource.service":
+		if e.ComplexityRoot.DMARCSource.Service == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DMARCSource.Service(childComplexity), true
+	case "DMARCSource.counts":
+		if e.ComplexityRoot.DMARCSource.Share == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DMARCSource.Share(childComplexity), true
+
 	case "DNSRecord.error":
 		if e.ComplexityRoot.DNSRecord.Error == nil {
 			break
@@ -3570,6 +3860,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Domain.DKIMKeys(childComplexity), true
+	case "Domain.deliverability":
+		if e.ComplexityRoot.Domain.Deliverability == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Domain.Deliverability(childComplexity), true
 	case "Domain.health":
 		if e.ComplexityRoot.Domain.Health == nil {
 			break
@@ -3733,6 +4029,79 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DomainConnection.PageInfo(childComplexity), true
 
+	case "DomainDeliverability.advice":
+		if e.ComplexityRoot.DomainDeliverability.Advice == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainDeliverability.Advice(childComplexity), true
+	case "DomainDeliverability.grade":
+		if e.ComplexityRoot.DomainDeliverability.Grade == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainDeliverability.Grade(childComplexity), true
+	case "DomainDeliverability.placement":
+		if e.ComplexityRoot.DomainDeliverability.Placement == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainDeliverability.Placement(childComplexity), true
+	case "DomainDeliverability.reasons":
+		if e.ComplexityRoot.DomainDeliverability.Reasons == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainDeliverability.Reasons(childComplexity), true
+	case "DomainDeliverability.receivers":
+		if e.ComplexityRoot.DomainDeliverability.Receivers == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainDeliverability.Receivers(childComplexity), true
+	case "DomainDeliverability.reporting":
+		if e.ComplexityRoot.DomainDeliverability.Reporting == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainDeliverability.Reporting(childComplexity), true
+	case "DomainDeliverability.requirements":
+		if e.ComplexityRoot.DomainDeliverability.Requirements == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainDeliverability.Requirements(childComplexity), true
+	case "DomainDeliverability.since":
+		if e.ComplexityRoot.DomainDeliverability.Since == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainDeliverability.Since(childComplexity), true
+	case "DomainDeliverability.sources":
+		if e.ComplexityRoot.DomainDeliverability.Sources == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainDeliverability.Sources(childComplexity), true
+	case "DomainDeliverability.tls":
+		if e.ComplexityRoot.DomainDeliverability.TLS == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainDeliverability.TLS(childComplexity), true
+	case "DomainDeliverability.totals":
+		if e.ComplexityRoot.DomainDeliverability.Totals == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainDeliverability.Totals(childComplexity), true
+	case "DomainDeliverability.until":
+		if e.ComplexityRoot.DomainDeliverability.Until == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainDeliverability.Until(childComplexity), true
+
 	case "DomainEdge.cursor":
 		if e.ComplexityRoot.DomainEdge.Cursor == nil {
 			break
@@ -3745,6 +4114,62 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DomainEdge.Node(childComplexity), true
+
+	case "DomainPlacement.previous7Days":
+		if e.ComplexityRoot.DomainPlacement.Last == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainPlacement.Last(childComplexity), true
+	case "DomainPlacement.recipientDomain":
+		if e.ComplexityRoot.DomainPlacement.RecipientDomain == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainPlacement.RecipientDomain(childComplexity), true
+	case "DomainPlacement.last7Days":
+		if e.ComplexityRoot.DomainPlacement.This == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainPlacement.This(childComplexity), true
+
+	case "DomainRequirement.code":
+		if e.ComplexityRoot.DomainRequirement.Code == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainRequirement.Code(childComplexity), true
+	case "DomainRequirement.fix":
+		if e.ComplexityRoot.DomainRequirement.Fix == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainRequirement.Fix(childComplexity), true
+	case "DomainRequirement.found":
+		if e.ComplexityRoot.DomainRequirement.Found == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainRequirement.Found(childComplexity), true
+	case "DomainRequirement.providers":
+		if e.ComplexityRoot.DomainRequirement.Providers == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainRequirement.Providers(childComplexity), true
+	case "DomainRequirement.since":
+		if e.ComplexityRoot.DomainRequirement.Since == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainRequirement.Since(childComplexity), true
+	case "DomainRequirement.state":
+		if e.ComplexityRoot.DomainRequirement.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainRequirement.State(childComplexity), true
 
 	case "Email.apiKey":
 		if e.ComplexityRoot.Email.APIKey == nil {
@@ -5374,6 +5799,37 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.PaymentMethod.Last4(childComplexity), true
 
+	case "PlacementCounts.bounced":
+		if e.ComplexityRoot.PlacementCounts.Bounced == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PlacementCounts.Bounced(childComplexity), true
+	case "PlacementCounts.complained":
+		if e.ComplexityRoot.PlacementCounts.Complained == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PlacementCounts.Complained(childComplexity), true
+	case "PlacementCounts.delayed":
+		if e.ComplexityRoot.PlacementCounts.Delayed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PlacementCounts.Delayed(childComplexity), true
+	case "PlacementCounts.delivered":
+		if e.ComplexityRoot.PlacementCounts.Delivered == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PlacementCounts.Delivered(childComplexity), true
+	case "PlacementCounts.recipients":
+		if e.ComplexityRoot.PlacementCounts.Recipients == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PlacementCounts.Recipients(childComplexity), true
+
 	case "Plan.dailyBytes":
 		if e.ComplexityRoot.Plan.DailyBytes == nil {
 			break
@@ -6688,6 +7144,38 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.RemovedSuppression.ID(childComplexity), true
 
+	case "ReportAuthorization.name":
+		if e.ComplexityRoot.ReportAuthorization.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReportAuthorization.Name(childComplexity), true
+	case "ReportAuthorization.status":
+		if e.ComplexityRoot.ReportAuthorization.Status == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReportAuthorization.Status(childComplexity), true
+	case "ReportAuthorization.value":
+		if e.ComplexityRoot.ReportAuthorization.Value == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReportAuthorization.Value(childComplexity), true
+
+	case "ReportRefusal.messages":
+		if e.ComplexityRoot.ReportRefusal.Messages == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReportRefusal.Messages(childComplexity), true
+	case "ReportRefusal.reason":
+		if e.ComplexityRoot.ReportRefusal.Reason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReportRefusal.Reason(childComplexity), true
+
 	case "SMTPCredential.createdAt":
 		if e.ComplexityRoot.SMTPCredential.CreatedAt == nil {
 			break
@@ -7044,6 +7532,124 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.SuppressionEdge.Node(childComplexity), true
+
+	case "TLSReportDay.day":
+		if e.ComplexityRoot.TLSReportDay.Day == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TLSReportDay.Day(childComplexity), true
+	case "TLSReportDay.failed":
+		if e.ComplexityRoot.TLSReportDay.Failed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TLSReportDay.Failed(childComplexity), true
+	case "TLSReportDay.succeeded":
+		if e.ComplexityRoot.TLSReportDay.Succeeded == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TLSReportDay.Succeeded(childComplexity), true
+
+	case "TLSReportFailure.fix":
+		if e.ComplexityRoot.TLSReportFailure.Fix == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TLSReportFailure.Fix(childComplexity), true
+	case "TLSReportFailure.policy":
+		if e.ComplexityRoot.TLSReportFailure.Policy == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TLSReportFailure.Policy(childComplexity), true
+	case "TLSReportFailure.reason":
+		if e.ComplexityRoot.TLSReportFailure.Reason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TLSReportFailure.Reason(childComplexity), true
+	case "TLSReportFailure.sessions":
+		if e.ComplexityRoot.TLSReportFailure.Sessions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TLSReportFailure.Sessions(childComplexity), true
+	case "TLSReportFailure.type":
+		if e.ComplexityRoot.TLSReportFailure.Type == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TLSReportFailure.Type(childComplexity), true
+
+	case "TLSReportReceiver.failed":
+		if e.ComplexityRoot.TLSReportReceiver.Failed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TLSReportReceiver.Failed(childComplexity), true
+	case "TLSReportReceiver.organization":
+		if e.ComplexityRoot.TLSReportReceiver.Organization == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TLSReportReceiver.Organization(childComplexity), true
+	case "TLSReportReceiver.receiver":
+		if e.ComplexityRoot.TLSReportReceiver.Receiver == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TLSReportReceiver.Receiver(childComplexity), true
+	case "TLSReportReceiver.succeeded":
+		if e.ComplexityRoot.TLSReportReceiver.Succeeded == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TLSReportReceiver.Succeeded(childComplexity), true
+
+	case "TLSReports.days":
+		if e.ComplexityRoot.TLSReports.Days == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TLSReports.Days(childComplexity), true
+	case "TLSReports.failed":
+		if e.ComplexityRoot.TLSReports.Failed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TLSReports.Failed(childComplexity), true
+	case "TLSReports.failures":
+		if e.ComplexityRoot.TLSReports.Failures == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TLSReports.Failures(childComplexity), true
+	case "TLSReports.lastReportAt":
+		if e.ComplexityRoot.TLSReports.LastReportAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TLSReports.LastReportAt(childComplexity), true
+	case "TLSReports.receivers":
+		if e.ComplexityRoot.TLSReports.Receivers == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TLSReports.Receivers(childComplexity), true
+	case "TLSReports.reports":
+		if e.ComplexityRoot.TLSReports.Reports == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TLSReports.Reports(childComplexity), true
+	case "TLSReports.succeeded":
+		if e.ComplexityRoot.TLSReports.Succeeded == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TLSReports.Succeeded(childComplexity), true
 
 	case "Tag.name":
 		if e.ComplexityRoot.Tag.Name == nil {
@@ -9042,6 +9648,220 @@ type Production {
   paymentMethod: Boolean!
 }
 `, BuiltIn: false},
+	{Name: "../schema/deliverability.graphqls", Input: `"What receivers think of a domain's mail in the last 30 days. Names of organizations and servers come from third parties."
+type DomainDeliverability {
+  "First UTC day of the period, such as ` + "`" + `2026-01-01` + "`" + `."
+  since: String!
+  "Last UTC day of the period."
+  until: String!
+  "The worst state among the requirements: ` + "`" + `good` + "`" + `, ` + "`" + `fair` + "`" + ` if one is close, ` + "`" + `poor` + "`" + ` if one is broken, or ` + "`" + `unknown` + "`" + ` without enough reports."
+  grade: String!
+  "Codes of the requirements that are broken or close."
+  reasons: [String!]!
+  "Published requirements of mailbox providers."
+  requirements: [DomainRequirement!]!
+  "All messages in DMARC reports."
+  totals: DMARCCounts!
+  "Messages by receiver, the largest 100."
+  receivers: [DMARCReceiver!]!
+  "Messages by sending server, the largest 100."
+  sources: [DMARCSource!]!
+  "Whether a stricter DMARC policy is safe."
+  advice: DMARCAdvice!
+  "Outcomes of mail to the largest domains of recipients in the last 7 days, compared with the 7 days before."
+  placement: [DomainPlacement!]!
+  "Where receivers send reports, and which DMARC reports arrived."
+  reporting: DMARCReporting!
+  "What senders report about TLS when they send mail to the domain (RFC 8460)."
+  tls: TLSReports!
+}
+
+"A requirement that mailbox providers publish for senders."
+type DomainRequirement {
+  "Stable code: ` + "`" + `spf` + "`" + `, ` + "`" + `dkim` + "`" + `, ` + "`" + `dmarc` + "`" + `, ` + "`" + `alignment` + "`" + `, ` + "`" + `complaints` + "`" + ` or ` + "`" + `bounces` + "`" + `."
+  code: String!
+  "Mailbox providers that publish it."
+  providers: [String!]!
+  "Day from which the rule applies."
+  since: String!
+  "` + "`" + `met` + "`" + `, ` + "`" + `close` + "`" + `, ` + "`" + `broken` + "`" + `, or ` + "`" + `unknown` + "`" + ` if there is too little mail, or too few reports."
+  state: String!
+  "What was found, in one sentence."
+  found: String!
+  "What to do, in one sentence; ` + "`" + `null` + "`" + ` if nothing is needed."
+  fix: String
+}
+
+"Messages by their results."
+type DMARCCounts {
+  "Number of messages."
+  messages: Float!
+  "Messages that pass DMARC."
+  dmarc: Float!
+  "Messages with an aligned DKIM signature that passes."
+  dkim: Float!
+  "Messages with an aligned SPF result that passes."
+  spf: Float!
+  "Messages that the receiver quarantined because of the policy."
+  quarantined: Float!
+  "Messages that the receiver rejected because of the policy."
+  rejected: Float!
+}
+
+"Messages that one receiver reported."
+type DMARCReceiver {
+  "Domain that sent the reports. The report messages pass DMARC for it."
+  receiver: String!
+  "The messages."
+  counts: DMARCCounts!
+}
+
+"Messages from one server."
+type DMARCSource {
+  "IP address of the server."
+  address: String!
+  "Verified reverse name of the address; ` + "`" + `null` + "`" + ` if it has none, or until it is looked up."
+  name: String
+  "Known service that the reverse name belongs to; ` + "`" + `null` + "`" + ` if unknown."
+  service: String
+  "Whether the SPF record of this installation contains the address."
+  ours: Boolean!
+  "Messages that fail DMARC although they look wanted: they come from this installation, or pass SPF or DKIM for another domain."
+  atRisk: Float!
+  "The messages."
+  counts: DMARCCounts!
+}
+
+"Whether the domain can publish a stricter DMARC policy."
+type DMARCAdvice {
+  "` + "`" + `wait` + "`" + ` for more evidence, ` + "`" + `fix` + "`" + ` sources first, ` + "`" + `quarantine` + "`" + ` or ` + "`" + `reject` + "`" + ` is safe, or ` + "`" + `keep` + "`" + ` the policy."
+  verdict: String!
+  "The published policy: ` + "`" + `none` + "`" + `, ` + "`" + `quarantine` + "`" + ` or ` + "`" + `reject` + "`" + `; ` + "`" + `null` + "`" + ` if there is no DMARC record."
+  policy: String
+  "Days with reports."
+  days: Int!
+  "Messages in the reports."
+  messages: Float!
+  "Messages that fail DMARC although they look wanted."
+  atRisk: Float!
+  "Messages that fail DMARC and authenticate nothing. They are probably forged."
+  unknown: Float!
+  "Reason for the verdict, in one or two sentences."
+  reason: String!
+  "DMARC record to publish; ` + "`" + `null` + "`" + ` if the published one should stay."
+  record: String
+}
+
+"Outcomes of mail to one domain of recipients."
+type DomainPlacement {
+  "Domain of the recipients."
+  recipientDomain: String!
+  "The last 7 days, including today."
+  last7Days: PlacementCounts!
+  "The 7 days before."
+  previous7Days: PlacementCounts!
+}
+
+"Recipients by outcome."
+type PlacementCounts {
+  "Recipients of accepted emails."
+  recipients: Float!
+  "Recipients whose server accepted the email."
+  delivered: Float!
+  "Recipients whose server deferred the email at least once."
+  delayed: Float!
+  "Recipients that were refused."
+  bounced: Float!
+  "Recipients that complained."
+  complained: Float!
+}
+
+"Where receivers send reports about a domain."
+type DMARCReporting {
+  "Address for the ` + "`" + `rua` + "`" + ` tags of the DMARC record and the TLS reporting record."
+  address: String!
+  "The record with which this installation accepts reports about the domain (RFC 7489 section 7.1)."
+  authorization: ReportAuthorization!
+  "DMARC reports that were accepted in the period."
+  reports: Float!
+  "When the last DMARC report arrived; ` + "`" + `null` + "`" + ` if none did."
+  lastReportAt: DateTime
+  "Refused messages by reason. They change nothing."
+  refusals: [ReportRefusal!]!
+}
+
+"A TXT record that the operator of the installation publishes."
+type ReportAuthorization {
+  "Name of the record."
+  name: String!
+  "Value of the record."
+  value: String!
+  "` + "`" + `verified` + "`" + `, ` + "`" + `missing` + "`" + `, or ` + "`" + `unknown` + "`" + ` if DNS did not answer."
+  status: String!
+}
+
+"Refused messages to a report address."
+type ReportRefusal {
+  "Stable code of the reason, such as ` + "`" + `unauthenticated` + "`" + `, ` + "`" + `malformed` + "`" + ` or ` + "`" + `too_large` + "`" + `."
+  reason: String!
+  "Number of messages."
+  messages: Float!
+}
+
+"The sums of TLS reports."
+type TLSReports {
+  "TLS reports that were accepted in the period."
+  reports: Float!
+  "When the last TLS report arrived; ` + "`" + `null` + "`" + ` if none did."
+  lastReportAt: DateTime
+  "SMTP sessions that negotiated TLS."
+  succeeded: Float!
+  "SMTP sessions in which TLS failed."
+  failed: Float!
+  "Sessions by day, for each day with a report, the oldest first."
+  days: [TLSReportDay!]!
+  "Sessions by reporting organization, the largest 100."
+  receivers: [TLSReportReceiver!]!
+  "Failed sessions by type, the largest first. A sender may report several types for one session, or none."
+  failures: [TLSReportFailure!]!
+}
+
+"SMTP sessions on one day."
+type TLSReportDay {
+  "UTC day."
+  day: String!
+  "SMTP sessions that negotiated TLS."
+  succeeded: Float!
+  "SMTP sessions in which TLS failed."
+  failed: Float!
+}
+
+"SMTP sessions that one organization reported."
+type TLSReportReceiver {
+  "Domain that sent the reports. The report messages pass DMARC for it."
+  receiver: String!
+  "Name of the organization in its newest report, which is not verified. Empty if that report was deleted."
+  organization: String!
+  "SMTP sessions that negotiated TLS."
+  succeeded: Float!
+  "SMTP sessions in which TLS failed."
+  failed: Float!
+}
+
+"SMTP sessions that failed in one way."
+type TLSReportFailure {
+  "Type of the failure in RFC 8460 section 4.3, such as ` + "`" + `certificate-expired` + "`" + `. ` + "`" + `unspecified` + "`" + `: the sender reported no type. ` + "`" + `other` + "`" + `: the type is not in the standard."
+  type: String!
+  "Policy that the sender applied: ` + "`" + `sts` + "`" + `, ` + "`" + `tlsa` + "`" + `, ` + "`" + `no-policy-found` + "`" + ` or ` + "`" + `other` + "`" + `."
+  policy: String!
+  "Number of sessions."
+  sessions: Float!
+  "What the type means, in one sentence."
+  reason: String!
+  "What to do, in one or two sentences."
+  fix: String!
+}
+`, BuiltIn: false},
 	{Name: "../schema/domains.graphqls", Input: `extend type Query {
   "Lists the sending domains of the account, newest first. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
   domains(
@@ -9137,6 +9957,8 @@ type Domain implements Node {
     "Number of days up to now: 1 to 90. Defaults to 30."
     days: Int = 30
   ): SendingCounts! @module(name: "sending")
+  "What receivers think of the domain's mail; ` + "`" + `null` + "`" + ` if the domain was deleted meanwhile."
+  deliverability: DomainDeliverability @module(name: "deliverability")
 }
 
 "A check of a domain's DNS records."
@@ -9151,7 +9973,7 @@ type DomainCheck {
 
 "The result of a check for one DNS record."
 type DomainCheckRecord {
-  "` + "`" + `ownership` + "`" + `, ` + "`" + `dkim` + "`" + `, ` + "`" + `return_path` + "`" + `, ` + "`" + `spf` + "`" + `, ` + "`" + `dmarc` + "`" + ` or ` + "`" + `inbound_mx` + "`" + `."
+  "` + "`" + `ownership` + "`" + `, ` + "`" + `dkim` + "`" + `, ` + "`" + `return_path` + "`" + `, ` + "`" + `spf` + "`" + `, ` + "`" + `dmarc` + "`" + `, ` + "`" + `inbound_mx` + "`" + ` or ` + "`" + `tls_reports` + "`" + `."
   purpose: String!
   "Selector of the key, for a DKIM record."
   selector: String
@@ -9197,7 +10019,7 @@ enum TLSMode {
 
 "A DNS record of a domain."
 type DNSRecord {
-  "` + "`" + `ownership` + "`" + `, ` + "`" + `dkim` + "`" + `, ` + "`" + `return_path` + "`" + `, ` + "`" + `spf` + "`" + `, ` + "`" + `dmarc` + "`" + ` or ` + "`" + `inbound_mx` + "`" + `."
+  "` + "`" + `ownership` + "`" + `, ` + "`" + `dkim` + "`" + `, ` + "`" + `return_path` + "`" + `, ` + "`" + `spf` + "`" + `, ` + "`" + `dmarc` + "`" + `, ` + "`" + `inbound_mx` + "`" + ` or ` + "`" + `tls_reports` + "`" + `."
   purpose: String!
   "The record type, such as ` + "`" + `TXT` + "`" + `."
   type: String!
@@ -12964,6 +13786,90 @@ func (ec *executionContext) childFields_DKIMKey(ctx context.Context, field graph
 	return nil, fmt.Errorf("no field named %q was found under type DKIMKey", field.Name)
 }
 
+func (ec *executionContext) childFields_DMARCAdvice(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "verdict":
+		return ec.fieldContext_DMARCAdvice_verdict(ctx, field)
+	case "policy":
+		return ec.fieldContext_DMARCAdvice_policy(ctx, field)
+	case "days":
+		return ec.fieldContext_DMARCAdvice_days(ctx, field)
+	case "messages":
+		return ec.fieldContext_DMARCAdvice_messages(ctx, field)
+	case "atRisk":
+		return ec.fieldContext_DMARCAdvice_atRisk(ctx, field)
+	case "unknown":
+		return ec.fieldContext_DMARCAdvice_unknown(ctx, field)
+	case "reason":
+		return ec.fieldContext_DMARCAdvice_reason(ctx, field)
+	case "record":
+		return ec.fieldContext_DMARCAdvice_record(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DMARCAdvice", field.Name)
+}
+
+func (ec *executionContext) childFields_DMARCCounts(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "messages":
+		return ec.fieldContext_DMARCCounts_messages(ctx, field)
+	case "dmarc":
+		return ec.fieldContext_DMARCCounts_dmarc(ctx, field)
+	case "dkim":
+		return ec.fieldContext_DMARCCounts_dkim(ctx, field)
+	case "spf":
+		return ec.fieldContext_DMARCCounts_spf(ctx, field)
+	case "quarantined":
+		return ec.fieldContext_DMARCCounts_quarantined(ctx, field)
+	case "rejected":
+		return ec.fieldContext_DMARCCounts_rejected(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DMARCCounts", field.Name)
+}
+
+func (ec *executionContext) childFields_DMARCReceiver(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "receiver":
+		return ec.fieldContext_DMARCReceiver_receiver(ctx, field)
+	case "counts":
+		return ec.fieldContext_DMARCReceiver_counts(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DMARCReceiver", field.Name)
+}
+
+func (ec *executionContext) childFields_DMARCReporting(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "address":
+		return ec.fieldContext_DMARCReporting_address(ctx, field)
+	case "authorization":
+		return ec.fieldContext_DMARCReporting_authorization(ctx, field)
+	case "reports":
+		return ec.fieldContext_DMARCReporting_reports(ctx, field)
+	case "lastReportAt":
+		return ec.fieldContext_DMARCReporting_lastReportAt(ctx, field)
+	case "refusals":
+		return ec.fieldContext_DMARCReporting_refusals(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DMARCReporting", field.Name)
+}
+
+func (ec *executionContext) childFields_DMARCSource(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "address":
+		return ec.fieldContext_DMARCSource_address(ctx, field)
+	case "name":
+		return ec.fieldContext_DMARCSource_name(ctx, field)
+	case "service":
+		return ec.fieldContext_DMARCSource_service(ctx, field)
+	case "ours":
+		return ec.fieldContext_DMARCSource_ours(ctx, field)
+	case "atRisk":
+		return ec.fieldContext_DMARCSource_atRisk(ctx, field)
+	case "counts":
+		return ec.fieldContext_DMARCSource_counts(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DMARCSource", field.Name)
+}
+
 func (ec *executionContext) childFields_DNSRecord(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "purpose":
@@ -13110,6 +14016,8 @@ func (ec *executionContext) childFields_Domain(ctx context.Context, field graphq
 		return ec.fieldContext_Domain_health(ctx, field)
 	case "sendingCounts":
 		return ec.fieldContext_Domain_sendingCounts(ctx, field)
+	case "deliverability":
+		return ec.fieldContext_Domain_deliverability(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Domain", field.Name)
 }
@@ -13156,6 +14064,36 @@ func (ec *executionContext) childFields_DomainConnection(ctx context.Context, fi
 	return nil, fmt.Errorf("no field named %q was found under type DomainConnection", field.Name)
 }
 
+func (ec *executionContext) childFields_DomainDeliverability(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "since":
+		return ec.fieldContext_DomainDeliverability_since(ctx, field)
+	case "until":
+		return ec.fieldContext_DomainDeliverability_until(ctx, field)
+	case "grade":
+		return ec.fieldContext_DomainDeliverability_grade(ctx, field)
+	case "reasons":
+		return ec.fieldContext_DomainDeliverability_reasons(ctx, field)
+	case "requirements":
+		return ec.fieldContext_DomainDeliverability_requirements(ctx, field)
+	case "totals":
+		return ec.fieldContext_DomainDeliverability_totals(ctx, field)
+	case "receivers":
+		return ec.fieldContext_DomainDeliverability_receivers(ctx, field)
+	case "sources":
+		return ec.fieldContext_DomainDeliverability_sources(ctx, field)
+	case "advice":
+		return ec.fieldContext_DomainDeliverability_advice(ctx, field)
+	case "placement":
+		return ec.fieldContext_DomainDeliverability_placement(ctx, field)
+	case "reporting":
+		return ec.fieldContext_DomainDeliverability_reporting(ctx, field)
+	case "tls":
+		return ec.fieldContext_DomainDeliverability_tls(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DomainDeliverability", field.Name)
+}
+
 func (ec *executionContext) childFields_DomainEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "cursor":
@@ -13164,6 +14102,36 @@ func (ec *executionContext) childFields_DomainEdge(ctx context.Context, field gr
 		return ec.fieldContext_DomainEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DomainEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_DomainPlacement(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "recipientDomain":
+		return ec.fieldContext_DomainPlacement_recipientDomain(ctx, field)
+	case "last7Days":
+		return ec.fieldContext_DomainPlacement_last7Days(ctx, field)
+	case "previous7Days":
+		return ec.fieldContext_DomainPlacement_previous7Days(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DomainPlacement", field.Name)
+}
+
+func (ec *executionContext) childFields_DomainRequirement(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "code":
+		return ec.fieldContext_DomainRequirement_code(ctx, field)
+	case "providers":
+		return ec.fieldContext_DomainRequirement_providers(ctx, field)
+	case "since":
+		return ec.fieldContext_DomainRequirement_since(ctx, field)
+	case "state":
+		return ec.fieldContext_DomainRequirement_state(ctx, field)
+	case "found":
+		return ec.fieldContext_DomainRequirement_found(ctx, field)
+	case "fix":
+		return ec.fieldContext_DomainRequirement_fix(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DomainRequirement", field.Name)
 }
 
 func (ec *executionContext) childFields_Email(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -13900,6 +14868,22 @@ func (ec *executionContext) childFields_PaymentMethod(ctx context.Context, field
 	return nil, fmt.Errorf("no field named %q was found under type PaymentMethod", field.Name)
 }
 
+func (ec *executionContext) childFields_PlacementCounts(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "recipients":
+		return ec.fieldContext_PlacementCounts_recipients(ctx, field)
+	case "delivered":
+		return ec.fieldContext_PlacementCounts_delivered(ctx, field)
+	case "delayed":
+		return ec.fieldContext_PlacementCounts_delayed(ctx, field)
+	case "bounced":
+		return ec.fieldContext_PlacementCounts_bounced(ctx, field)
+	case "complained":
+		return ec.fieldContext_PlacementCounts_complained(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PlacementCounts", field.Name)
+}
+
 func (ec *executionContext) childFields_Plan(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -14276,6 +15260,28 @@ func (ec *executionContext) childFields_RemovedSuppression(ctx context.Context, 
 	return nil, fmt.Errorf("no field named %q was found under type RemovedSuppression", field.Name)
 }
 
+func (ec *executionContext) childFields_ReportAuthorization(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "name":
+		return ec.fieldContext_ReportAuthorization_name(ctx, field)
+	case "value":
+		return ec.fieldContext_ReportAuthorization_value(ctx, field)
+	case "status":
+		return ec.fieldContext_ReportAuthorization_status(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReportAuthorization", field.Name)
+}
+
+func (ec *executionContext) childFields_ReportRefusal(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "reason":
+		return ec.fieldContext_ReportRefusal_reason(ctx, field)
+	case "messages":
+		return ec.fieldContext_ReportRefusal_messages(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReportRefusal", field.Name)
+}
+
 func (ec *executionContext) childFields_SMTPCredential(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -14448,6 +15454,68 @@ func (ec *executionContext) childFields_SuppressionEdge(ctx context.Context, fie
 		return ec.fieldContext_SuppressionEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type SuppressionEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_TLSReportDay(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "day":
+		return ec.fieldContext_TLSReportDay_day(ctx, field)
+	case "succeeded":
+		return ec.fieldContext_TLSReportDay_succeeded(ctx, field)
+	case "failed":
+		return ec.fieldContext_TLSReportDay_failed(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TLSReportDay", field.Name)
+}
+
+func (ec *executionContext) childFields_TLSReportFailure(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "type":
+		return ec.fieldContext_TLSReportFailure_type(ctx, field)
+	case "policy":
+		return ec.fieldContext_TLSReportFailure_policy(ctx, field)
+	case "sessions":
+		return ec.fieldContext_TLSReportFailure_sessions(ctx, field)
+	case "reason":
+		return ec.fieldContext_TLSReportFailure_reason(ctx, field)
+	case "fix":
+		return ec.fieldContext_TLSReportFailure_fix(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TLSReportFailure", field.Name)
+}
+
+func (ec *executionContext) childFields_TLSReportReceiver(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "receiver":
+		return ec.fieldContext_TLSReportReceiver_receiver(ctx, field)
+	case "organization":
+		return ec.fieldContext_TLSReportReceiver_organization(ctx, field)
+	case "succeeded":
+		return ec.fieldContext_TLSReportReceiver_succeeded(ctx, field)
+	case "failed":
+		return ec.fieldContext_TLSReportReceiver_failed(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TLSReportReceiver", field.Name)
+}
+
+func (ec *executionContext) childFields_TLSReports(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "reports":
+		return ec.fieldContext_TLSReports_reports(ctx, field)
+	case "lastReportAt":
+		return ec.fieldContext_TLSReports_lastReportAt(ctx, field)
+	case "succeeded":
+		return ec.fieldContext_TLSReports_succeeded(ctx, field)
+	case "failed":
+		return ec.fieldContext_TLSReports_failed(ctx, field)
+	case "days":
+		return ec.fieldContext_TLSReports_days(ctx, field)
+	case "receivers":
+		return ec.fieldContext_TLSReports_receivers(ctx, field)
+	case "failures":
+		return ec.fieldContext_TLSReports_failures(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TLSReports", field.Name)
 }
 
 func (ec *executionContext) childFields_Tag(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/domain"
+	"github.com/postrider/postrider/modules/deliverability"
 	"github.com/postrider/postrider/modules/sending/records"
 )
 
@@ -32,4 +33,6 @@ type Domain struct {
 type DomainPage struct {
 	Health func(first int) (map[string][]*ent.DomainCheck, error)
 	Counts func(days int) (map[string]records.Counts, error)
+
+	Deliverability func() (map[string]deliverability.Summary, error)
 }

@@ -71,6 +71,15 @@ func UnmarshalInt(v any) (int, error) {
 // MarshalWhole writes a Float that is always a whole number, but can exceed a GraphQL Int.
 func MarshalWhole(n int) graphql.Marshaler { return graphql.MarshalFloat(float64(n)) }
 
+// MarshalWhole64 is MarshalWhole for counters of the database.
+func MarshalWhole64(n int64) graphql.Marshaler { return MarshalWhole(int(n)) }
+
+// UnmarshalWhole64 is UnmarshalWhole for counters of the database.
+func UnmarshalWhole64(v any) (int64, error) {
+	n, err := UnmarshalWhole(v)
+	return int64(n), err
+}
+
 // UnmarshalWhole reads a Float that must be a whole number.
 func UnmarshalWhole(v any) (int, error) {
 	f, err := graphql.UnmarshalFloat(v)

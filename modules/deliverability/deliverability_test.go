@@ -115,6 +115,12 @@ type delivery struct {
 // send delivers a message over SMTP from 127.0.0.1.
 func (w *world) send(t *testing.T, d delivery) error {
 	t.Helper()
+	return w.sendAs(t, "application/gzip", d)
+}
+
+// sendAs delivers a message with a file of a media type.
+func (w *world) sendAs(t *testing.T, kind string, d delivery) error {
+	t.Helper()
 	client, err := smtp.Dial(w.listener)
 	check(t, err)
 	defer client.Close()
@@ -126,7 +132,7 @@ func (w *world) send(t *testing.T, d delivery) error {
 	data, err := client.Data()
 	check(t, err)
 	_, err = data.Write([]byte("From: reports@" + d.from + "\r\nTo: " + d.to + "\r\nSubject: Report\r\n" +
-		"MIME-Version: 1.0\r\nContent-Type: application/gzip\r\nContent-Disposition: attachment; filename=r.xml.gz\r\n" +
+		"MIME-Version: 1.0\r\nContent-Type: " + kind + "\r\nContent-Disposition: attachment; filename=r.xml.gz\r\n" +
 		"Content-Transfer-Encoding: base64\r\n\r\n" + lines(base64.StdEncoding.EncodeToString(d.file))))
 	check(t, err)
 	return data.Close()
@@ -197,7 +203,8 @@ func (w *world) refusals(t *testing.T) string {
 
 func (w *world) rows(t *testing.T) int {
 	t.Helper()
-	n, err := db.One(t.Context(), w.db.SQL, db.Value[int], `SELECT (SELECT count(*) FROM dmarc_counts) + (SELECT count(*) FROM dmarc_reports)`)
+	n, err := db.One(t.Context(), w.db.SQL, db.Value[int], `SELECT (SELECT count(*) FROM dmarc_counts) + (SELECT count(*) FROM dmarc_reports) +
+		(SELECT count(*) FROM tls_counts) + (SELECT count(*) FROM tls_reports)`)
 	check(t, err)
 	return n
 }

@@ -1,7 +1,8 @@
 // Package deliverability shows a sender what receivers think of a domain's mail.
 //
 // Receivers send aggregate reports (DMARC, RFC 7489) to an address that belongs to one domain
-// (runtime/mail/reportaddress). The service stores their counts by day, receiver, source and result. It derives from
+// (runtime/mail/reportaddress), and so do senders about TLS in their sessions with the domain (RFC 8460). The service
+// stores the counts of both by day, receiver and result, those of DMARC reports also by source. It derives from
 // them, from DNS and from the statistics which mail passes, which servers send in the domain's name, whether a stricter
 // policy is safe, and which requirements of mailbox providers the domain meets.
 //

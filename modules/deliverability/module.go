@@ -19,7 +19,7 @@ var Module = fx.Module("deliverability",
 	module.ProvideRecipients(func(s *Service) module.Recipients {
 		return module.Recipients{Handler: s.ListenerHandler(), Elsewhere: Elsewhere}
 	}),
-	module.ProvideSweep(func(s *Service) module.Sweep { return module.Sweep{What: "DMARC reports", Run: s.sweep} }),
+	module.ProvideSweep(func(s *Service) module.Sweep { return module.Sweep{What: "reports of receivers", Run: s.sweep} }),
 	fx.Provide(
 		fx.Private,
 		func(s *domains.Service) Domains { return s },

@@ -34,6 +34,7 @@ type Verifier interface {
 // Domains reads the domains of accounts.
 type Domains interface {
 	Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
+	GetMany(ctx context.Context, accountID string, domainIDs ...string) ([]*ent.Domain, error)
 	Records(d *ent.Domain) []dnscheck.RecordCheck
 }
 

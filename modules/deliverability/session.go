@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/runtime/base/intake"
-	"github.com/postrider/postrider/runtime/mail/dmarcreport"
 	"github.com/postrider/postrider/runtime/mail/reportaddress"
+	"github.com/postrider/postrider/runtime/mail/reportfile"
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
 )
 
@@ -39,7 +39,7 @@ var (
 	replyOther   = smtpserver.Refuse(452, "4.5.3", "Send the report about each domain in its own transaction")
 	replyNoRoom  = smtpserver.Refuse(452, "4.3.1", "Too many large messages, try again later")
 	replyNoDNS   = smtpserver.Refuse(451, "4.7.0", "The sender cannot be authenticated at present, try again later")
-	replyRefused = smtpserver.Refuse(550, "5.7.1", "Not an acceptable aggregate report")
+	replyRefused = smtpserver.Refuse(550, "5.7.1", "Not an acceptable report")
 )
 
 func (s *session) Mail(_ context.Context, from smtpserver.Path, _ smtpserver.MailOptions) error {
@@ -71,9 +71,9 @@ func (s *session) Rcpt(ctx context.Context, to smtpserver.Path) error {
 }
 
 const (
-	maxMessage      = 2 * dmarcreport.MaxFile // the file in base64, and the rest of the message
-	smallMessage    = 64 << 10                // bytes kept in memory while a message is received
-	receivePatience = time.Minute             // how long a sender waits for memory
+	maxMessage      = 2 * reportfile.MaxFile // the file in base64, and the rest of the message
+	smallMessage    = 64 << 10               // bytes kept in memory while a message is received
+	receivePatience = time.Minute            // how long a sender waits for memory
 )
 
 func (s *session) Data(ctx context.Context, body io.Reader) error {

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/runtime/base/clock"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
@@ -75,6 +77,7 @@ type Summary struct {
 	Requirements     []Requirement
 	Placement        []Placement
 	Grade            Grade
+	TLS              TLSSummary
 }
 
 const (
@@ -90,19 +93,25 @@ const (
 
 	riskSQL = `coalesce(sum(c.messages) FILTER (WHERE NOT c.dkim AND NOT c.spf AND (c.signed OR c.permitted OR m.ours)), 0)`
 
-	fromSQL = ` FROM dmarc_counts c LEFT JOIN mail_sources m USING (source) WHERE c.domain_id = $1 AND c.day BETWEEN $2 AND $3`
+	fromSQL = ` FROM dmarc_counts c LEFT JOIN mail_sources m USING (source) WHERE c.domain_id = ANY($1) AND c.day BETWEEN $2 AND $3`
 
-	totalsSQL = `SELECT ` + shareSQL + `, ` + riskSQL + `, count(DISTINCT c.day)` + fromSQL
+	totalsSQL = `SELECT c.domain_id, ` + shareSQL + `, ` + riskSQL + `, count(DISTINCT c.day)` + fromSQL + ` GROUP BY c.domain_id`
 
-	receiversSQL = `SELECT c.receiver, ` + shareSQL + fromSQL + ` GROUP BY c.receiver ORDER BY sum(c.messages) DESC, c.receiver LIMIT $4`
+	rankSQL = `row_number() OVER (PARTITION BY c.domain_id ORDER BY sum(c.messages) DESC, `
 
-	sourcesSQL = `SELECT c.source, coalesce(m.name, ''), coalesce(m.ours, false), ` + shareSQL + `, ` + riskSQL + fromSQL + `
- GROUP BY c.source, m.name, m.ours ORDER BY sum(c.messages) DESC, c.source LIMIT $4`
+	receiversSQL = `
+SELECT * FROM (SELECT c.domain_id, ` + rankSQL + `c.receiver) AS rank, c.receiver, ` + shareSQL + fromSQL + `
+	GROUP BY c.domain_id, c.receiver) ranked WHERE rank <= $4 ORDER BY rank`
 
-	refusalsSQL = `SELECT reason, sum(messages) FROM dmarc_refusals WHERE domain_id = $1 AND day BETWEEN $2 AND $3
- GROUP BY reason ORDER BY sum(messages) DESC, reason`
+	sourcesSQL = `
+SELECT * FROM (SELECT c.domain_id, ` + rankSQL + `c.source) AS rank, c.source, coalesce(m.name, ''), coalesce(m.ours, false),
+	` + shareSQL + `, ` + riskSQL + fromSQL + ` GROUP BY c.domain_id, c.source, m.name, m.ours) ranked WHERE rank <= $4 ORDER BY rank`
 
-	reportsSQL = `SELECT count(*), max(created_at) FROM dmarc_reports WHERE domain_id = $1 AND created_at >= $2::date`
+	refusalsSQL = `SELECT domain_id, reason, sum(messages) FROM dmarc_refusals WHERE domain_id = ANY($1) AND day BETWEEN $2 AND $3
+ GROUP BY domain_id, reason ORDER BY sum(messages) DESC, reason`
+
+	reportsSQL = `SELECT domain_id, count(*), max(created_at) FROM dmarc_reports WHERE domain_id = ANY($1) AND created_at >= $2::date
+ GROUP BY domain_id`
 )
 
 // Summarize returns the summary of the last Period days up to today. Error: NotFound.
@@ -111,75 +120,161 @@ func (s *Service) Summarize(ctx context.Context, accountID, domainID string) (Su
 	if err != nil {
 		return Summary{}, err
 	}
+	all, err := s.summarize(ctx, accountID, []*ent.Domain{d})
+	return all[d.ID], err
+}
+
+// SummarizeMany returns the summaries of the domains of the account among those IDs, by ID. It reads the reports
+// about all of them at once.
+func (s *Service) SummarizeMany(ctx context.Context, accountID string, domainIDs ...string) (map[string]Summary, error) {
+	list, err := s.domains.GetMany(ctx, accountID, domainIDs...)
+	if err != nil {
+		return nil, err
+	}
+	return s.summarize(ctx, accountID, list)
+}
+
+func (s *Service) summarize(ctx context.Context, accountID string, list []*ent.Domain) (map[string]Summary, error) {
 	now := clock.Now().UTC()
-	out := Summary{DomainID: d.ID, Domain: d.Name, Until: now.Format(time.DateOnly),
-		Since: now.AddDate(0, 0, 1-Period).Format(time.DateOnly)}
-	evidence, err := s.readCounts(ctx, &out)
-	if err != nil {
-		return Summary{}, fmt.Errorf("deliverability: %w", err)
+	p := period{until: now.Format(time.DateOnly), since: now.AddDate(0, 0, 1-Period).Format(time.DateOnly)}
+	all := map[string]*Summary{}
+	for _, d := range list {
+		p.domainIDs = append(p.domainIDs, d.ID)
+		all[d.ID] = &Summary{DomainID: d.ID, Domain: d.Name, Since: p.since, Until: p.until}
 	}
-	out.Reporting.Address = s.addresses.Address(d.ID)
-	out.Reporting.Authorization = s.authorization(ctx, d.Name)
-	records := s.domains.Records(d)
-	evidence.Record, evidence.Address = publishedPolicy(records), out.Reporting.Address
-	out.Advice = Advise(evidence)
-	traffic, err := s.readTraffic(ctx, accountID, d.ID, now)
-	if err != nil {
-		return Summary{}, err
+	found, err := s.readCounts(ctx, p, all)
+	if err == nil {
+		err = s.readTLS(ctx, p, all)
 	}
-	out.Placement = traffic.placement
-	out.Requirements = judgeRequirements(standing{records: records, policy: out.Advice.Policy, found: evidence,
-		sent: traffic.sent})
-	out.Grade = gradeOf(out.Requirements)
+	if err != nil {
+		return nil, fmt.Errorf("deliverability: %w", err)
+	}
+	authorizations := s.authorizations(ctx, list)
+	out := make(map[string]Summary, len(list))
+	for _, d := range list {
+		one, evidence := all[d.ID], found[d.ID]
+		one.Reporting.Address, one.Reporting.Authorization = s.addresses.Address(d.ID), authorizations[d.ID]
+		records := s.domains.Records(d)
+		evidence.Record, evidence.Address = publishedPolicy(records), one.Reporting.Address
+		one.Advice = Advise(evidence)
+		traffic, err := s.readTraffic(ctx, accountID, d.ID, now)
+		if err != nil {
+			return nil, err
+		}
+		one.Placement = traffic.placement
+		one.Requirements = judgeRequirements(standing{records: records, policy: one.Advice.Policy, found: evidence,
+			sent: traffic.sent})
+		one.Grade = gradeOf(one.Requirements)
+		out[d.ID] = *one
+	}
 	return out, nil
 }
 
-// readCounts reads the stored counts of a domain, and returns the evidence in them.
-func (s *Service) readCounts(ctx context.Context, out *Summary) (e Evidence, err error) {
-	on, where := s.db.SQL, []any{out.DomainID, out.Since, out.Until}
+// period is a range of UTC days, inclusive, of some domains.
+type period struct {
+	domainIDs    []string
+	since, until string
+}
+
+func (p period) args() []any { return []any{p.domainIDs, p.since, p.until} }
+
+// readByDomain returns the rows of a statement by the domain in their first column.
+func readByDomain[T any](ctx context.Context, on *db.DB, columns func(*T) []any, statement string,
+	args ...any) (map[string][]T, error) {
+	type row struct {
+		domainID string
+		value    T
+	}
+	rows, err := db.All(ctx, on.SQL, func(r *row) []any { return append([]any{&r.domainID}, columns(&r.value)...) },
+		statement, args...)
+	out := map[string][]T{}
+	for _, r := range rows {
+		out[r.domainID] = append(out[r.domainID], r.value)
+	}
+	return out, err
+}
+
+// readCounts reads the stored counts of domains into their summaries, and returns the evidence in them.
+func (s *Service) readCounts(ctx context.Context, p period, all map[string]*Summary) (map[string]Evidence, error) {
 	type totals struct {
 		Share
 		atRisk int64
 		days   int
 	}
-	all, err := db.One(ctx, on, func(t *totals) []any { return append(t.scan(), &t.atRisk, &t.days) }, totalsSQL, where...)
+	sums, err := readByDomain(ctx, s.db, func(t *totals) []any { return append(t.scan(), &t.atRisk, &t.days) }, totalsSQL,
+		p.args()...)
 	if err != nil {
-		return e, err
+		return nil, err
 	}
-	out.Totals = all.Share
-	if out.Receivers, err = db.All(ctx, on, func(r *ReceiverShare) []any {
-		return append([]any{&r.Receiver}, r.scan()...)
-	}, receiversSQL, append(where, maxReceivers)...); err != nil {
-		return e, err
+	var rank int
+	receivers, err := readByDomain(ctx, s.db, func(r *ReceiverShare) []any {
+		return append([]any{&rank, &r.Receiver}, r.scan()...)
+	}, receiversSQL, append(p.args(), maxReceivers)...)
+	if err != nil {
+		return nil, err
 	}
-	if out.Sources, err = db.All(ctx, on, func(r *Source) []any {
-		return append(append([]any{&r.Address, &r.Name, &r.Ours}, r.scan()...), &r.AtRisk)
-	}, sourcesSQL, append(where, maxSources)...); err != nil {
-		return e, err
+	sources, err := readByDomain(ctx, s.db, func(r *Source) []any {
+		return append(append([]any{&rank, &r.Address, &r.Name, &r.Ours}, r.scan()...), &r.AtRisk)
+	}, sourcesSQL, append(p.args(), maxSources)...)
+	if err != nil {
+		return nil, err
 	}
-	for i := range out.Sources {
-		out.Sources[i].Service = serviceOf(out.Sources[i].Name)
+	refusals, err := readByDomain(ctx, s.db, func(r *Refusal) []any { return []any{&r.Reason, &r.Messages} }, refusalsSQL,
+		p.args()...)
+	if err != nil {
+		return nil, err
 	}
-	if out.Reporting.Refusals, err = db.All(ctx, on, func(r *Refusal) []any { return []any{&r.Reason, &r.Messages} },
-		refusalsSQL, where...); err != nil {
-		return e, err
+	reports, err := readByDomain(ctx, s.db, func(r *Reporting) []any { return []any{&r.Reports, &r.LastReportAt} },
+		reportsSQL, p.domainIDs, p.since)
+	found := map[string]Evidence{}
+	for id, out := range all {
+		for _, t := range sums[id] {
+			out.Totals = t.Share
+			found[id] = Evidence{Days: t.days, Messages: t.Messages, AtRisk: t.atRisk,
+				Unknown: t.Messages - t.DMARC - t.atRisk}
+		}
+		for _, r := range reports[id] {
+			out.Reporting = r
+		}
+		out.Receivers, out.Sources, out.Reporting.Refusals = receivers[id], sources[id], refusals[id]
+		for i := range out.Sources {
+			out.Sources[i].Service = serviceOf(out.Sources[i].Name)
+		}
 	}
-	out.Reporting, err = db.One(ctx, on, func(r *Reporting) []any {
-		r.Refusals = out.Reporting.Refusals
-		return []any{&r.Reports, &r.LastReportAt}
-	}, reportsSQL, out.DomainID, out.Since)
-	return Evidence{Days: all.days, Messages: all.Messages, AtRisk: all.atRisk,
-		Unknown: all.Messages - all.DMARC - all.atRisk}, err
+	return found, err
 }
 
-const authorizeWithin = 3 * time.Second
+const (
+	authorizeWithin = 3 * time.Second
+	authorizeAtOnce = 10 // lookups
+)
+
+// authorizations checks the authorizations of domains concurrently.
+func (s *Service) authorizations(ctx context.Context, list []*ent.Domain) map[string]Authorization {
+	ctx, cancel := context.WithTimeout(ctx, authorizeWithin)
+	defer cancel()
+	found := make([]Authorization, len(list))
+	free := make(chan struct{}, authorizeAtOnce)
+	var group sync.WaitGroup
+	for i, d := range list {
+		free <- struct{}{}
+		group.Go(func() {
+			found[i] = s.authorization(ctx, d.Name)
+			<-free
+		})
+	}
+	group.Wait()
+	out := map[string]Authorization{}
+	for i, d := range list {
+		out[d.ID] = found[i]
+	}
+	return out
+}
 
 // authorization checks the record without which receivers do not send reports to a host outside the domain (RFC
 // 7489 section 7.1). One record with a wildcard covers all domains.
 func (s *Service) authorization(ctx context.Context, name string) Authorization {
 	a := Authorization{Name: name + "._report._dmarc." + s.addresses.Host(), Value: "v=DMARC1;", Status: "unknown"}
-	ctx, cancel := context.WithTimeout(ctx, authorizeWithin)
-	defer cancel()
 	found, err := s.dns.LookupTXT(ctx, a.Name)
 	if err == nil || errors.Is(err, dnsx.ErrNotFound) {
 		a.Status = "missing"

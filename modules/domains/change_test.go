@@ -13,6 +13,7 @@ import (
 	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/modules/domains/signing"
 	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/mail/reportaddress"
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
@@ -125,11 +126,38 @@ func TestInboundFromSettingToReceiver(t *testing.T) {
 	}
 	_, err = w.Receiver(t.Context(), mailbox(t, "help@mail.example.com"))
 	wantFault(t, err, fault.NotFound, fault.CodeNotFound)
+	w.checkTLSReports(t, d)
 	if _, err := w.Update(t.Context(), w.ada, d.ID, DomainChange{InboundEnabled: &off}); err != nil {
 		t.Fatal(err)
 	}
 	_, err = w.Receiver(t.Context(), rcpt)
 	wantFault(t, err, fault.NotFound, fault.CodeNotFound)
+}
+
+// checkTLSReports checks the proposed TLS reporting record of a verified domain that receives mail.
+func (w *world) checkTLSReports(t *testing.T, d *ent.Domain) {
+	t.Helper()
+	if _, shown := w.byPurpose(d)[dnscheck.TLSReports]; shown {
+		t.Error("a TLS reporting record is proposed, but reports are not received")
+	}
+	addresses, err := reportaddress.New("rp.mail.example.org", make([]byte, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.checks.reports = addresses
+	record := w.byPurpose(d)[dnscheck.TLSReports]
+	if record.Type != "TXT" || record.Name != "_smtp._tls."+d.Name || record.Required || record.Status != dnscheck.Missing ||
+		record.Value != "v=TLSRPTv1; rua=mailto:"+addresses.Address(d.ID) {
+		t.Errorf("the TLS reporting record is %+v", record)
+	}
+	if d = w.verify(t, d); d.Status != "verified" {
+		t.Errorf("without the optional record, the domain is %s", d.Status)
+	}
+	w.zone.Add(t, record.Name+`. 300 IN TXT "`+record.Value+`"`)
+	if d = w.verify(t, d); w.byPurpose(d)[dnscheck.TLSReports].Status != dnscheck.Verified {
+		t.Errorf("after publishing it, the record is %+v, want verified", w.byPurpose(d)[dnscheck.TLSReports])
+	}
+	w.checks.reports = nil
 }
 
 func TestOnlyVerifiedDomainReceivesMail(t *testing.T) {

@@ -39,7 +39,7 @@ type Params struct {
 	Metrics  *worker.Metrics `optional:"true"`
 	On       module.On       `optional:"true"`
 
-	Reports *reportaddress.Signer `optional:"true"` // nil: DMARC reports are not received here
+	Reports *reportaddress.Signer `optional:"true"` // nil: reports are not received here
 }
 
 // accountReader is the part of the accounts module that this module uses.

@@ -29,6 +29,12 @@ func (fakeDeliverability) Summarize(_ context.Context, account, domain string) (
 		Reporting: deliverability.Reporting{Address: "dmarc+t@rp.mail.example.org", Reports: 4,
 			Authorization: deliverability.Authorization{Name: "n", Value: "v=DMARC1;", Status: "missing"},
 			Refusals:      []deliverability.Refusal{{Reason: "malformed", Messages: 1}}},
+		TLS: deliverability.TLSSummary{Reports: 2, TLSSessions: deliverability.TLSSessions{Succeeded: 7, Failed: 3},
+			Days: []deliverability.TLSDay{{Day: "2026-01-29", TLSSessions: deliverability.TLSSessions{Succeeded: 7, Failed: 3}}},
+			Receivers: []deliverability.TLSReceiver{{Receiver: "receiver.example", Organization: "<b>R</b>",
+				TLSSessions: deliverability.TLSSessions{Succeeded: 7, Failed: 3}}},
+			Failures: []deliverability.TLSFailure{{Type: "certificate-expired", Policy: "sts", Sessions: 3, Reason: "It expired.",
+				Fix: "Renew it."}}},
 	}, nil
 }
 

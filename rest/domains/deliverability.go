@@ -34,7 +34,42 @@ type deliverabilityRecord struct {
 	Sources      []sourceShare           `json:"sources" nullable:"false" doc:"Messages by sending server, the largest 100."`
 	Advice       policyAdvice            `json:"advice" doc:"Whether a stricter DMARC policy is safe."`
 	Placement    []placementRecord       `json:"placement" nullable:"false" doc:"Outcomes of mail to the largest domains of recipients in the last 7 days, compared with the 7 days before."`
-	Reporting    deliverabilityReporting `json:"reporting" doc:"Where receivers send DMARC reports, and which arrived."`
+	Reporting    deliverabilityReporting `json:"reporting" doc:"Where receivers send reports, and which DMARC reports arrived."`
+	TLS          tlsSummary              `json:"tls" doc:"What senders report about TLS when they send mail to the domain (RFC 8460)."`
+}
+
+type tlsSummary struct {
+	Reports      int64             `json:"reports" doc:"TLS reports that were accepted in the period."`
+	LastReportAt wire.OptionalTime `json:"last_report_at" doc:"When the last TLS report arrived. null if none did."`
+	TLSSessions
+	Days      []tlsDay      `json:"days" nullable:"false" doc:"Sessions by day, for each day with a report, the oldest first."`
+	Receivers []tlsReceiver `json:"receivers" nullable:"false" doc:"Sessions by reporting organization, the largest 100."`
+	Failures  []tlsFailure  `json:"failures" nullable:"false" doc:"Failed sessions by type, the largest first. A sender may report several types for one session, or none."`
+}
+
+// TLSSessions counts SMTP sessions. It is exported for the same reason as ResultShare.
+type TLSSessions struct {
+	Succeeded int64 `json:"succeeded" doc:"SMTP sessions that negotiated TLS."`
+	Failed    int64 `json:"failed" doc:"SMTP sessions in which TLS failed."`
+}
+
+type tlsDay struct {
+	Day string `json:"day" doc:"UTC day." example:"2026-01-29"`
+	TLSSessions
+}
+
+type tlsReceiver struct {
+	Receiver     string `json:"receiver" doc:"Domain that sent the reports. The report messages pass DMARC for it." example:"google.com"`
+	Organization string `json:"organization" doc:"Name of the organization in its newest report, which is not verified. Empty if that report was deleted." example:"Google Inc."`
+	TLSSessions
+}
+
+type tlsFailure struct {
+	Type     string `json:"type" doc:"Type of the failure in RFC 8460 section 4.3, such as certificate-expired. unspecified: the sender reported no type. other: the type is not in the standard." example:"certificate-expired"`
+	Policy   string `json:"policy" enum:"sts,tlsa,no-policy-found,other" doc:"Policy that the sender applied: MTA-STS, DANE, or none."`
+	Sessions int64  `json:"sessions" doc:"Number of sessions."`
+	Reason   string `json:"reason" doc:"What the type means, in one sentence."`
+	Fix      string `json:"fix" doc:"What to do, in one or two sentences."`
 }
 
 type requirementRecord struct {
@@ -97,7 +132,7 @@ type placementCounts struct {
 }
 
 type deliverabilityReporting struct {
-	Address       string              `json:"address" doc:"Address for the rua tag of the DMARC record."`
+	Address       string              `json:"address" doc:"Address for the rua tags of the DMARC record and the TLS reporting record."`
 	Authorization authorizationRecord `json:"authorization" doc:"The record with which this installation accepts reports about the domain (RFC 7489 section 7.1). The operator publishes it, usually as one wildcard record."`
 	Reports       int64               `json:"reports" doc:"Reports that were accepted in the period."`
 	LastReportAt  wire.OptionalTime   `json:"last_report_at" doc:"When the last report arrived. null if none did."`
@@ -125,7 +160,7 @@ func DeliverabilityRoutes(service DeliverabilityService) api.Routes {
 			Summary: "Retrieve a domain's deliverability",
 			Description: "Returns what receivers think of the domain's mail in the last 30 days: the sums of their DMARC " +
 				"reports by receiver and by sending server, whether a stricter policy is safe, the published requirements " +
-				"of mailbox providers, and the outcomes by provider. Organization names and server names come from third " +
+				"of mailbox providers, the outcomes by provider, and the sums of TLS reports. Organization names and server names come from third " +
 				"parties.",
 			Example: map[string]any{"deliverability": deliverabilityExample()}, Of: Noun,
 		}, service.Summarize, newDeliverabilityAnswer)
@@ -136,7 +171,7 @@ func newDeliverabilityAnswer(s deliverability.Summary) deliverabilityAnswer {
 	out := deliverabilityRecord{DomainID: s.DomainID, Domain: s.Domain, Since: s.Since, Until: s.Until,
 		Grade: s.Grade.Grade, Reasons: wire.List(s.Grade.Reasons), Totals: ResultShare(s.Totals),
 		Requirements: []requirementRecord{}, Receivers: []receiverShare{}, Sources: []sourceShare{},
-		Placement: []placementRecord{}, Reporting: toReporting(s.Reporting),
+		Placement: []placementRecord{}, Reporting: toReporting(s.Reporting), TLS: toTLSSummary(s.TLS),
 		Advice: policyAdvice{Verdict: string(s.Advice.Verdict), Policy: wire.OrNull(s.Advice.Policy), Days: s.Advice.Days,
 			Messages: s.Advice.Messages, AtRisk: s.Advice.AtRisk, Unknown: s.Advice.Unknown, Reason: s.Advice.Reason,
 			Record: wire.OrNull(s.Advice.Record)}}
@@ -163,6 +198,21 @@ func toReporting(r deliverability.Reporting) deliverabilityReporting {
 		Reports: r.Reports, LastReportAt: wire.OptionalTime{At: r.LastReportAt}, Refused: []refusedReports{}}
 	for _, refused := range r.Refusals {
 		out.Refused = append(out.Refused, refusedReports(refused))
+	}
+	return out
+}
+
+func toTLSSummary(t deliverability.TLSSummary) tlsSummary {
+	out := tlsSummary{Reports: t.Reports, LastReportAt: wire.OptionalTime{At: t.LastReportAt},
+		TLSSessions: TLSSessions(t.TLSSessions), Days: []tlsDay{}, Receivers: []tlsReceiver{}, Failures: []tlsFailure{}}
+	for _, d := range t.Days {
+		out.Days = append(out.Days, tlsDay{d.Day, TLSSessions(d.TLSSessions)})
+	}
+	for _, r := range t.Receivers {
+		out.Receivers = append(out.Receivers, tlsReceiver{r.Receiver, r.Organization, TLSSessions(r.TLSSessions)})
+	}
+	for _, f := range t.Failures {
+		out.Failures = append(out.Failures, tlsFailure(f))
 	}
 	return out
 }
@@ -198,5 +248,12 @@ func deliverabilityExample() map[string]any {
 			"authorization": map[string]any{"name": "example.com._report._dmarc.rp.mail.example.org", "value": "v=DMARC1;",
 				"status": "verified"},
 			"refused": []any{map[string]any{"reason": "unauthenticated", "messages": 2}}},
+		"tls": map[string]any{"reports": 1, "last_report_at": "2026-01-30T08:00:00.000Z", "succeeded": 310, "failed": 4,
+			"days": []any{map[string]any{"day": "2026-01-29", "succeeded": 310, "failed": 4}},
+			"receivers": []any{map[string]any{"receiver": "google.com", "organization": "Google Inc.", "succeeded": 310,
+				"failed": 4}},
+			"failures": []any{map[string]any{"type": "certificate-expired", "policy": "no-policy-found", "sessions": 4,
+				"reason": "The certificate of the mail server has expired.",
+				"fix":    "Renew the certificate, and have it renewed automatically."}}},
 	}
 }

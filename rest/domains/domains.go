@@ -56,7 +56,7 @@ type domainRecord struct {
 }
 
 type dnsRecord struct {
-	Purpose  string   `json:"purpose" enum:"ownership,dkim,return_path,spf,dmarc,inbound_mx" doc:"What the record is for."`
+	Purpose  string   `json:"purpose" enum:"ownership,dkim,return_path,spf,dmarc,inbound_mx,tls_reports" doc:"What the record is for."`
 	Type     string   `json:"type" enum:"TXT,CNAME,MX" doc:"The type of the DNS record."`
 	Name     string   `json:"name" doc:"The full name, without a trailing dot."`
 	Value    string   `json:"value" doc:"The value to publish, without quotes."`

@@ -319,10 +319,11 @@ var registry = []Module{
 		Graph:  []part{provideGraph(func(p *graph.Parts, s *inbound.Service) { p.Received = s })},
 	},
 	{
-		Name: "deliverability", Line: "receives DMARC reports about domains, and shows what receivers think of their mail",
+		Name: "deliverability", Line: "receives DMARC and TLS reports about domains, and shows what receivers think of their mail",
 		Requires: []string{"accounts", "domains"}, Uses: []string{"statistics"},
 		Option: fx.Options(deliverability.Module, fx.Provide(newReportVerifier)),
 		Routes: []route{routesOf(func(s *deliverability.Service) api.Routes { return restdomains.DeliverabilityRoutes(s) })},
+		Graph:  []part{provideGraph(func(p *graph.Parts, s *deliverability.Service) { p.Deliverability = s })},
 	},
 	{
 		Name: "relay", Line: "accepts mail over SMTP, under the rules of the API",

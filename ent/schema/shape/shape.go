@@ -16,7 +16,7 @@ type Header struct {
 
 // RecordState is the last seen state of one DNS record of a domain.
 type RecordState struct {
-	Purpose  string   `json:"purpose"`            // ownership, dkim, return_path, spf, dmarc, inbound_mx
+	Purpose  string   `json:"purpose"`            // ownership, dkim, return_path, spf, dmarc, inbound_mx, tls_reports
 	Selector string   `json:"selector,omitempty"` // dkim only: which of the domain's keys
 	Status   string   `json:"status"`             // missing, mismatch, verified
 	Found    []string `json:"found"`              // values that the resolver returned, as published

@@ -177,12 +177,7 @@ func hasTag(tags map[string]string, name string) bool { _, found := tags[name]; 
 // begin with v=DMARC1, and all records if there are several (RFC 7489 section 6.6.3).
 func compareDMARC(e Set, found []string) Observation {
 	o := Observation{Purpose: DMARC, Found: found}
-	var records []string
-	for _, value := range found {
-		if version, _, _ := strings.Cut(unquote(value), ";"); removeSpace(version) == "v=DMARC1" {
-			records = append(records, unquote(value))
-		}
-	}
+	records := selectVersion(found, "v=DMARC1")
 	name := dmarcLabel + e.name
 	switch {
 	case len(records) == 0 && len(found) == 0:
@@ -212,6 +207,48 @@ func checkDMARCPolicy(record, name string) (Status, string) {
 		return Mismatch, fmt.Sprintf("Set p= to none, quarantine or reject in the DMARC record at %s.", name)
 	}
 	return Verified, ""
+}
+
+// selectVersion returns the values that begin with a version tag.
+func selectVersion(found []string, tag string) (records []string) {
+	for _, value := range found {
+		if version, _, _ := strings.Cut(unquote(value), ";"); removeSpace(version) == tag {
+			records = append(records, unquote(value))
+		}
+	}
+	return records
+}
+
+// compareTLSReports returns advice only; verification does not depend on it. Senders ignore values that do not begin
+// with v=TLSRPTv1, and all records if there are several (RFC 8460 section 3).
+func compareTLSReports(e Set, found []string) Observation {
+	o := Observation{Purpose: TLSReports, Found: found, Status: Mismatch}
+	records := selectVersion(found, "v=TLSRPTv1")
+	name := tlsReportsLabel + e.name
+	switch {
+	case len(found) == 0:
+		o.Status = Missing
+		o.Advice = fmt.Sprintf("Publish a TXT record at %s with the value %q; this is optional.", name, e.tlsReportsValue())
+	case len(records) == 0:
+		o.Advice = fmt.Sprintf("Let the TXT record at %s begin with \"v=TLSRPTv1;\"; this is optional.", name)
+	case len(records) > 1:
+		o.Advice = fmt.Sprintf("Keep only one TLS reporting record at %s: if there are several, senders ignore all of them.",
+			name)
+	case !hasReportTarget(records[0]):
+		o.Advice = fmt.Sprintf("Add an address such as rua=mailto:%s to the TXT record at %s.", e.reportAddress, name)
+	default:
+		o.Status = Verified
+	}
+	return o
+}
+
+// hasReportTarget reports whether a TLS reporting record has an address in one of the two schemes of RFC 8460.
+func hasReportTarget(record string) bool {
+	tags, err := parseTags(record)
+	return err == nil && slices.ContainsFunc(strings.Split(tags["rua"], ","), func(uri string) bool {
+		uri = strings.ToLower(strings.TrimSpace(uri))
+		return strings.HasPrefix(uri, "mailto:") || strings.HasPrefix(uri, "https:")
+	})
 }
 
 func removeSpace(s string) string {

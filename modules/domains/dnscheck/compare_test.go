@@ -148,6 +148,20 @@ func TestCompareDMARC(t *testing.T) {
 	})
 }
 
+func TestCompareTLSReports(t *testing.T) {
+	t.Parallel()
+	runComparisons(t, compareTLSReports, []comparison{
+		{"as shown", []string{"v=TLSRPTv1; rua=mailto:d@example.com"}, Verified, ""},
+		{"elsewhere, twice", []string{"v=TLSRPTv1;rua=https://tls.example/r,mailto:d@example.com;"}, Verified, ""},
+		{"next to another value", []string{"hello", "v=TLSRPTv1; rua=mailto:d@example.com"}, Verified, ""},
+		{"none", nil, Missing, "optional"},
+		{"wildcard answer", []string{"v=spf1 -all"}, Mismatch, "begin with"},
+		{"two", []string{"v=TLSRPTv1; rua=mailto:a@example.com", "v=TLSRPTv1; rua=mailto:b@example.com"}, Mismatch, "Keep only one"},
+		{"no address", []string{"v=TLSRPTv1;"}, Mismatch, "Add an address"},
+		{"another scheme", []string{"v=TLSRPTv1; rua=ftp://example.com"}, Mismatch, "Add an address"},
+	})
+}
+
 func TestCompareMX(t *testing.T) {
 	t.Parallel()
 	e := testExpectation()

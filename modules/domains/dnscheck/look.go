@@ -48,6 +48,11 @@ func (c Checker) CheckRecords(ctx context.Context, e Set, signers map[string]cry
 	if e.inboundHost != "" {
 		looks = append(looks, func() Observation { return c.lookMX(ctx, e) })
 	}
+	if e.wantsTLSReports() {
+		looks = append(looks, func() Observation {
+			return c.lookTXT(ctx, TLSReports, tlsReportsLabel+e.name, e, compareTLSReports)
+		})
+	}
 	seen := make([]Observation, len(looks))
 	var all sync.WaitGroup
 	for i, look := range looks {

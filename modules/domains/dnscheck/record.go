@@ -17,10 +17,11 @@ const (
 	SPF        Purpose = "spf"
 	DMARC      Purpose = "dmarc"
 	InboundMX  Purpose = "inbound_mx"
+	TLSReports Purpose = "tls_reports"
 )
 
 // isRequired reports whether a domain must publish the record to be verified.
-func (p Purpose) isRequired() bool { return p != DMARC && p != InboundMX }
+func (p Purpose) isRequired() bool { return p != DMARC && p != InboundMX && p != TLSReports }
 
 // Status is the last known state of a record in DNS.
 type Status string
@@ -51,6 +52,7 @@ const (
 	ownershipLabel  = "_service."
 	returnPathLabel = "rp."
 	dmarcLabel      = "_dmarc."
+	tlsReportsLabel = "_smtp._tls."
 	recordTTL       = 3600
 
 	inboundPreference = 10 // preference of the MX record
@@ -72,7 +74,7 @@ type Hosts struct {
 	ReturnPath string // target of the rp CNAME
 	SPFInclude string // host of the SPF include
 	Inbound    string // target of the MX record; empty if the domain does not receive mail here
-	Reports    string // address for DMARC reports; empty if they are not received here
+	Reports    string // address for DMARC and TLS reports; empty if they are not received here
 }
 
 // Set contains everything that determines which records a domain must publish.
@@ -83,7 +85,7 @@ type Set struct {
 	returnPathHost string
 	spfInclude     string
 	inboundHost    string // empty if the domain does not receive mail here
-	reportAddress  string // empty if DMARC reports are not received here
+	reportAddress  string // empty if reports are not received here
 }
 
 // NewSet returns the set of a domain that was loaded with its keys.
@@ -100,6 +102,13 @@ func (e Set) dmarcValue() string {
 	}
 	return "v=DMARC1; p=none; rua=mailto:" + e.reportAddress
 }
+
+// wantsTLSReports reports whether senders should report about TLS (RFC 8460). The reports are about mail that the
+// domain receives here.
+func (e Set) wantsTLSReports() bool { return e.inboundHost != "" && e.reportAddress != "" }
+
+// tlsReportsValue returns the proposed record of RFC 8460 section 3.
+func (e Set) tlsReportsValue() string { return "v=TLSRPTv1; rua=mailto:" + e.reportAddress }
 
 // SPFInclude returns the host that the SPF record of the domain must include.
 func (e Set) SPFInclude() string { return e.spfInclude }
@@ -124,6 +133,10 @@ func (e Set) records() []RecordCheck {
 		preference := inboundPreference
 		records = append(records, RecordCheck{Purpose: InboundMX, Type: "MX", Name: e.name, Value: e.inboundHost,
 			Priority: &preference, TTL: recordTTL})
+	}
+	if e.wantsTLSReports() {
+		records = append(records, RecordCheck{Purpose: TLSReports, Type: "TXT", Name: tlsReportsLabel + e.name,
+			Value: e.tlsReportsValue(), TTL: recordTTL})
 	}
 	return records
 }

@@ -176,7 +176,8 @@ func (s *Service) Apply(ctx context.Context, accountID, domainID string, in Appl
 // existing SPF record.
 func wantedRecords(records []dnscheck.RecordCheck, include string) []dnsprovider.Wanted {
 	rules := map[dnscheck.Purpose]dnsprovider.Rule{dnscheck.Ownership: dnsprovider.Beside,
-		dnscheck.SPF: dnsprovider.MergeSPF, dnscheck.DMARC: dnsprovider.KeepDMARC}
+		dnscheck.SPF: dnsprovider.MergeSPF, dnscheck.DMARC: dnsprovider.KeepPolicy,
+		dnscheck.TLSReports: dnsprovider.KeepPolicy}
 	wanted := make([]dnsprovider.Wanted, 0, len(records))
 	for _, r := range records {
 		w := dnsprovider.Wanted{Purpose: string(r.Purpose), Rule: dnsprovider.Alone, Include: include,

@@ -1,7 +1,6 @@
 package dmarcreport
 
 import (
-	"bytes"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -10,9 +9,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"golang.org/x/text/encoding/charmap"
+
+	"github.com/postrider/postrider/runtime/mail/reportfile"
 )
 
 // The limits of the contents of a report.
@@ -23,39 +23,28 @@ const (
 	maxDepth    = 12
 	maxText     = 512 // bytes of one element
 	maxPeriod   = 8 * 24 * time.Hour
+
+	// maxToken is the number of bytes of a tag, a text or a comment. The decoder holds each of them several times.
+	maxToken = 1 << 20
 )
 
-// Parse parses a report file. Its errors are of type *RefusalError.
+// Parse parses a report file. Its errors are of type *reportfile.RefusalError.
 func Parse(file []byte) (Report, error) {
-	from, err := unpack(file)
+	text, err := reportfile.Open(file)
 	if err != nil {
 		return Report{}, err
 	}
-	defer from.Close()
-	text := &boundedReader{from: from, left: MaxXML, token: maxToken}
-	head := make([]byte, 512)
-	n, err := io.ReadFull(text, head)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return Report{}, wrapError(err)
-	}
-	head = trimStart(head[:n])
-	if bytes.HasPrefix(head, magicZip) || bytes.HasPrefix(head, magicGzip) {
-		return Report{}, refuse(BadArchive, errors.New("nested archive"))
-	}
-	p := &parser{rows: map[Key]int64{}}
-	if err := p.parse(io.MultiReader(bytes.NewReader(head), text), text); err != nil {
-		return Report{}, wrapError(err)
-	}
-	return p.finish()
+	defer text.Close()
+	return ParseText(text)
 }
 
-// wrapError returns the refusal in an error of the XML decoder, or a refusal as malformed.
-func wrapError(err error) error {
-	var r *RefusalError
-	if errors.As(err, &r) {
-		return r
+// ParseText parses the text of a report file, like Parse.
+func ParseText(text *reportfile.Text) (Report, error) {
+	p := &parser{rows: map[Key]int64{}}
+	if err := p.parse(text); err != nil {
+		return Report{}, reportfile.WrapError(err)
 	}
-	return refuse(Malformed, err)
+	return p.finish()
 }
 
 // MemoryToParse is an upper limit of the bytes that parsing one file takes: for its rows, and for its largest token.
@@ -82,8 +71,8 @@ type record struct {
 	dispositionFound bool
 }
 
-// parse parses the XML in text, which reads from source.
-func (p *parser) parse(text io.Reader, source *boundedReader) error {
+func (p *parser) parse(text *reportfile.Text) error {
+	text.LimitToken(maxToken)
 	d := xml.NewDecoder(text)
 	d.CharsetReader = readCharset
 	for {
@@ -94,7 +83,7 @@ func (p *parser) parse(text io.Reader, source *boundedReader) error {
 		if err != nil {
 			return err
 		}
-		source.token = maxToken
+		text.LimitToken(maxToken)
 		if err := p.take(token); err != nil {
 			return err
 		}
@@ -119,7 +108,7 @@ func readCharset(charset string, in io.Reader) (io.Reader, error) {
 func (p *parser) take(token xml.Token) error {
 	switch t := token.(type) {
 	case xml.Directive:
-		return refuse(Doctype, nil)
+		return reportfile.Refuse(reportfile.Doctype, nil)
 	case xml.StartElement:
 		return p.open(strings.ToLower(t.Name.Local))
 	case xml.EndElement:
@@ -135,15 +124,15 @@ func (p *parser) take(token xml.Token) error {
 
 func (p *parser) open(name string) error {
 	if len(p.path) >= maxDepth {
-		return refuse(Malformed, errors.New("nested too deeply"))
+		return reportfile.Refuse(reportfile.Malformed, errors.New("nested too deeply"))
 	}
 	if len(p.path) == 0 && name != "feedback" {
-		return refuse(Malformed, errors.New("not an aggregate report"))
+		return reportfile.Refuse(reportfile.Malformed, errors.New("not an aggregate report"))
 	}
 	p.path, p.text, p.clipped = append(p.path, name), p.text[:0], false
 	if strings.Join(p.path, "/") == "feedback/record" {
 		if p.records++; p.records > MaxRecords {
-			return refuse(TooMany, nil)
+			return reportfile.Refuse(reportfile.TooMany, nil)
 		}
 		p.record = record{}
 	}
@@ -152,11 +141,11 @@ func (p *parser) open(name string) error {
 
 func (p *parser) close(name string) error {
 	if len(p.path) == 0 || p.path[len(p.path)-1] != name {
-		return refuse(Malformed, errors.New("end tag without its start"))
+		return reportfile.Refuse(reportfile.Malformed, errors.New("end tag without its start"))
 	}
 	path := strings.Join(p.path, "/")
 	p.path = p.path[:len(p.path)-1]
-	value := cleanText(p.text)
+	value := reportfile.CleanText(p.text)
 	p.text = p.text[:0]
 	if path == "feedback/record" {
 		return p.addRecord()
@@ -165,16 +154,6 @@ func (p *parser) close(name string) error {
 		return p.setRecord(inside, value)
 	}
 	return p.setHead(path, value)
-}
-
-// cleanText returns a text on one line without control characters and other invisible characters.
-func cleanText(text []byte) string {
-	return strings.TrimSpace(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == unicode.ReplacementChar || unicode.Is(unicode.Cf, r) {
-			return ' '
-		}
-		return r
-	}, string(bytes.ToValidUTF8(text, nil))))
 }
 
 // The required fields of the head.
@@ -209,7 +188,7 @@ func (p *parser) setHead(path, value string) (err error) {
 		r.Policy = parsePolicy(value)
 	}
 	if p.clipped && strings.HasPrefix(path, "feedback/report_metadata/report_id") {
-		return refuse(InvalidValue, errors.New("report id too long"))
+		return reportfile.Refuse(reportfile.InvalidValue, errors.New("report id too long"))
 	}
 	return err
 }
@@ -226,13 +205,13 @@ func (p *parser) setRecord(path, value string) error {
 	case "row/source_ip":
 		source, err := netip.ParseAddr(value)
 		if err != nil || source.Zone() != "" {
-			return refuse(InvalidValue, errors.New("source address"))
+			return reportfile.Refuse(reportfile.InvalidValue, errors.New("source address"))
 		}
 		r.key.Source, r.source = source.Unmap(), true
 	case "row/count":
 		count, err := strconv.ParseInt(value, 10, 64)
 		if err != nil || count < 0 || count > maxMessages {
-			return refuse(InvalidValue, errors.New("count"))
+			return reportfile.Refuse(reportfile.InvalidValue, errors.New("count"))
 		}
 		r.messages, r.counted = count, true
 	case "row/policy_evaluated/disposition":
@@ -252,13 +231,13 @@ func (p *parser) setRecord(path, value string) error {
 func (p *parser) addRecord() error {
 	r := p.record
 	if !r.source || !r.counted || !r.spf && !r.dkim {
-		return refuse(Incomplete, errors.New("record without source, count or results"))
+		return reportfile.Refuse(reportfile.Incomplete, errors.New("record without source, count or results"))
 	}
 	if !r.dispositionFound {
 		r.key.Disposition = "none"
 	}
 	if _, known := p.rows[r.key]; !known && len(p.rows) >= MaxRows {
-		return refuse(TooMany, nil)
+		return reportfile.Refuse(reportfile.TooMany, nil)
 	}
 	p.rows[r.key] += r.messages
 	return nil
@@ -281,14 +260,14 @@ func parseTime(value string) (time.Time, error) {
 	if whole, _, _ := strings.Cut(value, "."); whole != "" {
 		if seconds, err := strconv.ParseInt(whole, 10, 64); err == nil {
 			if seconds < 0 || seconds > 1<<40 {
-				return time.Time{}, refuse(InvalidValue, errors.New("time"))
+				return time.Time{}, reportfile.Refuse(reportfile.InvalidValue, errors.New("time"))
 			}
 			return time.Unix(seconds, 0).UTC(), nil
 		}
 	}
 	at, err := time.Parse(time.RFC3339, value)
 	if err != nil {
-		return time.Time{}, refuse(InvalidValue, errors.New("time"))
+		return time.Time{}, reportfile.Refuse(reportfile.InvalidValue, errors.New("time"))
 	}
 	return at.UTC(), nil
 }
@@ -297,9 +276,9 @@ func (p *parser) finish() (Report, error) {
 	r := p.report
 	switch {
 	case p.fields != hasAll:
-		return Report{}, refuse(Incomplete, nil)
+		return Report{}, reportfile.Refuse(reportfile.Incomplete, nil)
 	case !r.End.After(r.Begin), r.End.Sub(r.Begin) > maxPeriod:
-		return Report{}, refuse(InvalidValue, errors.New("period"))
+		return Report{}, reportfile.Refuse(reportfile.InvalidValue, errors.New("period"))
 	}
 	if r.Policy == "" {
 		r.Policy = "none"

@@ -14,6 +14,8 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
+
+	"github.com/postrider/postrider/runtime/mail/reportfile"
 )
 
 // expected are the sums that testdata/make.py computed.
@@ -146,47 +148,47 @@ func TestRefusesHostileReports(t *testing.T) {
 	for i := range MaxRows + 1 {
 		manyRows.WriteString(recordOf(fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255), "1"))
 	}
-	bomb := bytes.Repeat([]byte(" "), MaxXML+1)
+	bomb := bytes.Repeat([]byte(" "), reportfile.MaxText+1)
 	deep := strings.Repeat("<a>", 100_000)
 	for name, c := range map[string]struct {
 		file []byte
-		want Reason
+		want reportfile.Reason
 	}{
-		"zip bomb":           {zipped(t, bomb), TooLarge},
-		"gzip bomb":          {gzipped(t, bomb), TooLarge},
-		"file too large":     {bytes.Repeat([]byte("<"), MaxFile+1), TooLarge},
-		"a million records":  {gzipped(t, []byte(opening+million+closing)), TooMany},
-		"too many rows":      {gzipped(t, []byte(opening+manyRows.String()+closing)), TooMany},
-		"nested zip":         {zipped(t, zipped(t, []byte(valid))), BadArchive},
-		"zip in gzip":        {gzipped(t, zipped(t, []byte(valid))), BadArchive},
-		"gzip in gzip":       {gzipped(t, gzipped(t, []byte(valid))), BadArchive},
-		"two files":          {zipped(t, []byte(valid), []byte(valid)), BadArchive},
-		"empty archive":      {zipped(t), Malformed},
-		"truncated zip":      {zipped(t, []byte(valid))[:60], BadArchive},
-		"truncated gzip":     {gzipped(t, []byte(valid))[:90], BadArchive},
-		"entity declaration": {[]byte(`<!DOCTYPE f [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>` + valid), Doctype},
-		"external entity":    {[]byte(`<?xml version="1.0"?><!DOCTYPE f SYSTEM "file:///etc/passwd">` + valid), Doctype},
-		"undeclared entity":  {[]byte(strings.Replace(valid, "Example", "&a;", 1)), Malformed},
-		"deep nesting":       {[]byte("<feedback>" + deep), Malformed},
-		"HTML page":          {[]byte("<html><body>hello</body></html>"), Malformed},
-		"truncated document": {[]byte(opening), Malformed},
-		"wrong end tag":      {[]byte("<feedback><a></b></feedback>"), Malformed},
-		"unknown charset":    {[]byte(`<?xml version="1.0" encoding="ebcdic"?>` + valid), Malformed},
-		"empty":              {nil, Incomplete},
-		"no organization":    {[]byte(strings.Replace(valid, "<org_name>Example</org_name>", "", 1)), Incomplete},
-		"blank report id":    {[]byte(strings.Replace(valid, "<report_id>1<", "<report_id> <", 1)), Incomplete},
+		"zip bomb":           {zipped(t, bomb), reportfile.TooLarge},
+		"gzip bomb":          {gzipped(t, bomb), reportfile.TooLarge},
+		"file too large":     {bytes.Repeat([]byte("<"), reportfile.MaxFile+1), reportfile.TooLarge},
+		"a million records":  {gzipped(t, []byte(opening+million+closing)), reportfile.TooMany},
+		"too many rows":      {gzipped(t, []byte(opening+manyRows.String()+closing)), reportfile.TooMany},
+		"nested zip":         {zipped(t, zipped(t, []byte(valid))), reportfile.BadArchive},
+		"zip in gzip":        {gzipped(t, zipped(t, []byte(valid))), reportfile.BadArchive},
+		"gzip in gzip":       {gzipped(t, gzipped(t, []byte(valid))), reportfile.BadArchive},
+		"two files":          {zipped(t, []byte(valid), []byte(valid)), reportfile.BadArchive},
+		"empty archive":      {zipped(t), reportfile.Malformed},
+		"truncated zip":      {zipped(t, []byte(valid))[:60], reportfile.BadArchive},
+		"truncated gzip":     {gzipped(t, []byte(valid))[:90], reportfile.BadArchive},
+		"entity declaration": {[]byte(`<!DOCTYPE f [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>` + valid), reportfile.Doctype},
+		"external entity":    {[]byte(`<?xml version="1.0"?><!DOCTYPE f SYSTEM "file:///etc/passwd">` + valid), reportfile.Doctype},
+		"undeclared entity":  {[]byte(strings.Replace(valid, "Example", "&a;", 1)), reportfile.Malformed},
+		"deep nesting":       {[]byte("<feedback>" + deep), reportfile.Malformed},
+		"HTML page":          {[]byte("<html><body>hello</body></html>"), reportfile.Malformed},
+		"truncated document": {[]byte(opening), reportfile.Malformed},
+		"wrong end tag":      {[]byte("<feedback><a></b></feedback>"), reportfile.Malformed},
+		"unknown charset":    {[]byte(`<?xml version="1.0" encoding="ebcdic"?>` + valid), reportfile.Malformed},
+		"empty":              {nil, reportfile.Incomplete},
+		"no organization":    {[]byte(strings.Replace(valid, "<org_name>Example</org_name>", "", 1)), reportfile.Incomplete},
+		"blank report id":    {[]byte(strings.Replace(valid, "<report_id>1<", "<report_id> <", 1)), reportfile.Incomplete},
 		"long report id": {[]byte(strings.Replace(valid, "<report_id>1<", "<report_id>"+strings.Repeat("1", 513)+"<", 1)),
-			InvalidValue},
-		"negative count":  {[]byte(opening + recordOf("192.0.2.1", "-1") + closing), InvalidValue},
-		"huge count":      {[]byte(opening + recordOf("192.0.2.1", "9223372036854775807") + closing), InvalidValue},
-		"no address":      {[]byte(opening + recordOf("mail.example", "1") + closing), InvalidValue},
-		"address zone":    {[]byte(opening + recordOf("fe80::1%eth0", "1") + closing), InvalidValue},
-		"empty period":    {[]byte(strings.Replace(valid, "1795737600", "1795651200", 1)), InvalidValue},
-		"period too long": {[]byte(strings.Replace(valid, "1795737600", "1805737600", 1)), InvalidValue},
-		"no time":         {[]byte(strings.Replace(valid, "1795737600", "tomorrow", 1)), InvalidValue},
+			reportfile.InvalidValue},
+		"negative count":  {[]byte(opening + recordOf("192.0.2.1", "-1") + closing), reportfile.InvalidValue},
+		"huge count":      {[]byte(opening + recordOf("192.0.2.1", "9223372036854775807") + closing), reportfile.InvalidValue},
+		"no address":      {[]byte(opening + recordOf("mail.example", "1") + closing), reportfile.InvalidValue},
+		"address zone":    {[]byte(opening + recordOf("fe80::1%eth0", "1") + closing), reportfile.InvalidValue},
+		"empty period":    {[]byte(strings.Replace(valid, "1795737600", "1795651200", 1)), reportfile.InvalidValue},
+		"period too long": {[]byte(strings.Replace(valid, "1795737600", "1805737600", 1)), reportfile.InvalidValue},
+		"no time":         {[]byte(strings.Replace(valid, "1795737600", "tomorrow", 1)), reportfile.InvalidValue},
 	} {
 		report, err := Parse(c.file)
-		if err == nil || ReasonOf(err) != c.want || report.Rows != nil {
+		if err == nil || reportfile.ReasonOf(err) != c.want || report.Rows != nil {
 			t.Errorf("%s: got error %v and %d rows, want the reason %s and none", name, err, len(report.Rows), c.want)
 		}
 	}
@@ -199,7 +201,7 @@ func TestRefusesHostileReports(t *testing.T) {
 // their contents.
 func hostileFiles(t *testing.T) map[string]struct {
 	file []byte
-	want Reason
+	want reportfile.Reason
 } {
 	t.Helper()
 	compress := func(parts ...io.Reader) []byte {
@@ -211,13 +213,13 @@ func hostileFiles(t *testing.T) map[string]struct {
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if file.Len() > MaxFile {
+		if file.Len() > reportfile.MaxFile {
 			t.Fatalf("the file has %d bytes, more than a report file may have", file.Len())
 		}
 		return file.Bytes()
 	}
 	text := func(s string) io.Reader { return strings.NewReader(s) }
-	long := func() io.Reader { return io.LimitReader(endless('a'), MaxXML-4096) }
+	long := func() io.Reader { return io.LimitReader(endless('a'), reportfile.MaxText-4096) }
 	var entities strings.Builder
 	entities.WriteString(`<!DOCTYPE f [<!ENTITY a0 "aaaaaaaaaa">`)
 	for i := range 20 {
@@ -225,19 +227,19 @@ func hostileFiles(t *testing.T) map[string]struct {
 	}
 	return map[string]struct {
 		file []byte
-		want Reason
+		want reportfile.Reason
 	}{
-		"a bomb of 64 MB": {compress(text(opening+"<x>"), io.LimitReader(endless('a'), 64<<20)), TooLarge},
+		"a bomb of 64 MB": {compress(text(opening+"<x>"), io.LimitReader(endless('a'), 64<<20)), reportfile.TooLarge},
 		"a million records": {compress(text(opening), &repeated{text: recordOf("::1", "1"), left: 1_000_000},
-			text(closing)), TooMany},
-		"many rows":        {compress(text(opening), &repeated{left: 500_000}, text(closing)), TooMany},
-		"entity expansion": {compress(text(entities.String() + "]>" + strings.Replace(opening, "Example", "&a20;", 1) + closing)), Doctype},
-		"a long text":      {compress(text(opening+"<x>"), long(), text("</x></y>")), TooLarge},
-		"a long attribute": {compress(text(opening+`<x y="`), long(), text(`"></y>`)), TooLarge},
-		"a long comment":   {compress(text(opening+"<!--"), long(), text("--></y>")), TooLarge},
-		"a long name":      {compress(text(opening+"<"), long(), text("></y>")), TooLarge},
-		"many elements":    {compress(text(opening), &repeated{text: "<a/>", left: MaxXML / 5}, text("</y>")), Malformed},
-		"deep nesting":     {compress(&repeated{text: "<feedback>", left: MaxXML / 11}), Malformed},
+			text(closing)), reportfile.TooMany},
+		"many rows":        {compress(text(opening), &repeated{left: 500_000}, text(closing)), reportfile.TooMany},
+		"entity expansion": {compress(text(entities.String() + "]>" + strings.Replace(opening, "Example", "&a20;", 1) + closing)), reportfile.Doctype},
+		"a long text":      {compress(text(opening+"<x>"), long(), text("</x></y>")), reportfile.TooLarge},
+		"a long attribute": {compress(text(opening+`<x y="`), long(), text(`"></y>`)), reportfile.TooLarge},
+		"a long comment":   {compress(text(opening+"<!--"), long(), text("--></y>")), reportfile.TooLarge},
+		"a long name":      {compress(text(opening+"<"), long(), text("></y>")), reportfile.TooLarge},
+		"many elements":    {compress(text(opening), &repeated{text: "<a/>", left: reportfile.MaxText / 5}, text("</y>")), reportfile.Malformed},
+		"deep nesting":     {compress(&repeated{text: "<feedback>", left: reportfile.MaxText / 11}), reportfile.Malformed},
 	}
 }
 
@@ -249,7 +251,7 @@ func TestHostileReportsCostBoundedMemory(t *testing.T) { //nolint:paralleltest /
 		runtime.ReadMemStats(&before)
 		_, err := Parse(c.file)
 		runtime.ReadMemStats(&after)
-		if ReasonOf(err) != c.want || err == nil {
+		if reportfile.ReasonOf(err) != c.want || err == nil {
 			t.Errorf("%s: the error is %v, want %s", name, err, c.want)
 		}
 		if used := int64(after.HeapSys-after.HeapReleased) - int64(before.HeapSys-before.HeapReleased); used > MemoryToParse {
@@ -322,7 +324,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
 		report, err := Parse(file)
-		if err != nil && ReasonOf(err) == "" {
+		if err != nil && reportfile.ReasonOf(err) == "" {
 			t.Errorf("the error %v has no reason", err)
 		}
 		if err == nil && (report.ID == "" || report.Domain == "" || report.Messages() < 0 || !report.End.After(report.Begin)) {

@@ -2,51 +2,10 @@ package dmarcreport
 
 import (
 	"cmp"
-	"errors"
 	"net/netip"
 	"slices"
 	"time"
 )
-
-// Reason is why a report was refused.
-type Reason string
-
-// The reasons of this package.
-const (
-	TooLarge     Reason = "too_large"     // the file or its contents exceed the limits
-	TooMany      Reason = "too_many_rows" // more records or rows than the limits allow
-	BadArchive   Reason = "bad_archive"   // not exactly one file, damaged, or nested
-	Doctype      Reason = "doctype"       // contains a document type declaration
-	Malformed    Reason = "malformed"     // not well-formed, or not a report
-	Incomplete   Reason = "incomplete"    // a required element is missing
-	InvalidValue Reason = "invalid_value" // an element has an invalid value
-)
-
-// RefusalError is the error of a report that was refused.
-type RefusalError struct {
-	Reason Reason
-	Cause  error
-}
-
-func (r *RefusalError) Error() string {
-	if r.Cause == nil {
-		return "DMARC report refused: " + string(r.Reason)
-	}
-	return "DMARC report refused: " + string(r.Reason) + ": " + r.Cause.Error()
-}
-
-func (r *RefusalError) Unwrap() error { return r.Cause }
-
-func refuse(reason Reason, cause error) error { return &RefusalError{Reason: reason, Cause: cause} }
-
-// ReasonOf returns the reason of a refusal, and Malformed for any other error.
-func ReasonOf(err error) Reason {
-	var r *RefusalError
-	if errors.As(err, &r) {
-		return r.Reason
-	}
-	return Malformed
-}
 
 // Report is one aggregate report.
 type Report struct {

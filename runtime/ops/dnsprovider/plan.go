@@ -11,10 +11,10 @@ type Rule int
 
 // The rules.
 const (
-	Beside    Rule = iota // other values of the type are allowed: ownership
-	Alone                 // must be the only one of its type: CNAME, DKIM, MX
-	MergeSPF              // our include is added to an existing SPF record
-	KeepDMARC             // an existing policy is the domain owner's decision
+	Beside     Rule = iota // other values of the type are allowed: ownership
+	Alone                  // must be the only one of its type: CNAME, DKIM, MX
+	MergeSPF               // our include is added to an existing SPF record
+	KeepPolicy             // an existing policy is the domain owner's decision
 )
 
 // Wanted is a record that must exist.
@@ -132,7 +132,7 @@ func (i *Item) decide(zone string, there []Record) verdict {
 	// publish the records of its target.
 	alias := slices.IndexFunc(here, func(r Record) bool { return r.Type == "CNAME" })
 	if alias >= 0 && i.Name != zone {
-		if i.Rule == KeepDMARC {
+		if i.Rule == KeepPolicy {
 			i.Before = []string{"CNAME " + here[alias].Value}
 			return unchanged
 		}
@@ -144,8 +144,8 @@ func (i *Item) decide(zone string, there []Record) verdict {
 	switch i.Rule {
 	case MergeSPF:
 		return i.decideSPF(same)
-	case KeepDMARC:
-		return i.decideDMARC(same)
+	case KeepPolicy:
+		return i.decidePolicy(same)
 	case Alone:
 		return i.decideAlone(same)
 	default:
@@ -207,15 +207,19 @@ func (i *Item) decideAlone(same []Record) verdict {
 	}
 }
 
-func (i *Item) decideDMARC(same []Record) verdict {
+func (i *Item) decidePolicy(same []Record) verdict {
 	for _, r := range same {
-		// RFC 7489 section 6.3: the version is the first tag.
-		version, _, _ := strings.Cut(r.Value, ";")
-		if strings.EqualFold(strings.ReplaceAll(version, " ", ""), "v=DMARC1") {
+		// RFC 7489 section 6.3, RFC 8460 section 3: the version is the first tag.
+		if strings.EqualFold(versionOf(r.Value), versionOf(i.Value)) {
 			return unchanged
 		}
 	}
 	return apply
+}
+
+func versionOf(record string) string {
+	version, _, _ := strings.Cut(record, ";")
+	return strings.ReplaceAll(version, " ", "")
 }
 
 // sameTags compares two key records. White space, the order of tags and explicit defaults are insignificant

@@ -27,7 +27,8 @@ var (
 	wantPath = Wanted{Purpose: "return_path", Record: cname("rp.example.com", "rp.postrider.test"), Rule: Alone}
 	wantSPF  = Wanted{Purpose: "spf", Record: txt("example.com", "v=spf1 include:"+include+" ~all"),
 		Rule: MergeSPF, Include: include}
-	wantDMARC = Wanted{Purpose: "dmarc", Record: txt("_dmarc.example.com", "v=DMARC1; p=none;"), Rule: KeepDMARC}
+	wantDMARC = Wanted{Purpose: "dmarc", Record: txt("_dmarc.example.com", "v=DMARC1; p=none;"), Rule: KeepPolicy}
+	wantTLS   = Wanted{Purpose: "tls_reports", Record: txt("_smtp._tls.example.com", "v=TLSRPTv1; rua=mailto:d@rp.test"), Rule: KeepPolicy}
 	wantMX    = Wanted{Purpose: "inbound_mx", Record: mx("example.com", 10, "in.postrider.test"), Rule: Alone}
 )
 
@@ -132,6 +133,11 @@ func TestCompare(t *testing.T) {
 		"dmarc, stricter": {want: wantDMARC,
 			existing: []Record{txt("_dmarc.example.com", "v = dmarc1;p=reject")}, list: "unchanged",
 			after: []string{"v = dmarc1;p=reject"}},
+		"TLS reporting, the owner's": {want: wantTLS,
+			existing: []Record{txt(wantTLS.Name, "v=TLSRPTv1;rua=mailto:own@example.com")},
+			list:     "unchanged", after: []string{"v=TLSRPTv1;rua=mailto:own@example.com"}},
+		"TLS reporting, none": {want: wantTLS, existing: []Record{txt(wantTLS.Name, "v=DMARC1; p=none")},
+			list: "applied", after: []string{"v=DMARC1; p=none", wantTLS.Value}},
 		"dmarc, kept elsewhere": {want: wantDMARC, existing: []Record{cname("_dmarc.example.com", "x.test")},
 			list: "unchanged", after: []string{"CNAME x.test"}},
 		"mx, none": {want: wantMX, list: "applied", after: []string{"10 in.postrider.test"}},

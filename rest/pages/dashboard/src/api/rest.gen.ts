@@ -117,15 +117,15 @@ export interface components {
     DeletedBatch: { data: (components['schemas']["DeletedItem"])[] }
     DeletedItem: { error?: components['schemas']["ProblemBody"]; id: string | null; index: number; status: "deleted" | "not_found" | "failed" }
     DeliverabilityAnswer: { deliverability: components['schemas']["DeliverabilityRecord"] }
-    DeliverabilityRecord: { advice: components['schemas']["PolicyAdvice"]; domain: string; domain_id: string; grade: "good" | "fair" | "poor" | "unknown"; placement: (components['schemas']["PlacementRecord"])[]; reasons: (string)[]; receivers: (components['schemas']["ReceiverShare"])[]; reporting: components['schemas']["DeliverabilityReporting"]; requirements: (components['schemas']["RequirementRecord"])[]; since: string; sources: (components['schemas']["SourceShare"])[]; totals: components['schemas']["ResultShare"]; until: string }
+    DeliverabilityRecord: { advice: components['schemas']["PolicyAdvice"]; domain: string; domain_id: string; grade: "good" | "fair" | "poor" | "unknown"; placement: (components['schemas']["PlacementRecord"])[]; reasons: (string)[]; receivers: (components['schemas']["ReceiverShare"])[]; reporting: components['schemas']["DeliverabilityReporting"]; requirements: (components['schemas']["RequirementRecord"])[]; since: string; sources: (components['schemas']["SourceShare"])[]; tls: components['schemas']["TlsSummary"]; totals: components['schemas']["ResultShare"]; until: string }
     DeliverabilityReporting: { address: string; authorization: components['schemas']["AuthorizationRecord"]; last_report_at: string | null; refused: (components['schemas']["RefusedReports"])[]; reports: number }
     DepartureAnswer: { url: string }
     DisabledWebhookPayload: { reason: string; url: string; webhook_id: string }
     DnsApplied: { applied: (components['schemas']["DnsChange"])[]; conflicts: (components['schemas']["DnsChange"])[]; dry_run: boolean; unchanged: (components['schemas']["DnsChange"])[] }
-    DnsChange: { after: (string)[]; before: (string)[]; name: string; priority?: number; purpose: "ownership" | "dkim" | "return_path" | "spf" | "dmarc" | "inbound_mx"; reason: string | null; ttl: number; type: "TXT" | "CNAME" | "MX"; value: string }
+    DnsChange: { after: (string)[]; before: (string)[]; name: string; priority?: number; purpose: "ownership" | "dkim" | "return_path" | "spf" | "dmarc" | "inbound_mx" | "tls_reports"; reason: string | null; ttl: number; type: "TXT" | "CNAME" | "MX"; value: string }
     DnsProvider: { credentials: (string)[]; name: string | null; nameservers: (string)[]; supported: boolean; zone: string | null }
     DnsProviderAnswer: { provider: components['schemas']["DnsProvider"] }
-    DnsRecord: { error: string | null; found: (string)[]; name: string; priority?: number; purpose: "ownership" | "dkim" | "return_path" | "spf" | "dmarc" | "inbound_mx"; required: boolean; status: "missing" | "mismatch" | "verified"; ttl: number; type: "TXT" | "CNAME" | "MX"; value: string }
+    DnsRecord: { error: string | null; found: (string)[]; name: string; priority?: number; purpose: "ownership" | "dkim" | "return_path" | "spf" | "dmarc" | "inbound_mx" | "tls_reports"; required: boolean; status: "missing" | "mismatch" | "verified"; ttl: number; type: "TXT" | "CNAME" | "MX"; value: string }
     DomainAddedEvent: { created_at: string; data: components['schemas']["DomainPayload"]; type: "domain.added" }
     DomainAnswer: { domain: components['schemas']["DomainRecord"] }
     DomainClaimPayload: { claim_id: string; expires_at: string; name: string }
@@ -412,6 +412,10 @@ export interface components {
     TemplateVersionReference: ("draft") | (number)
     TestEvent: { deliver?: boolean | null; email_id?: string | null; event: "account.rate_exceeded" | "account.usage_reached" | "automation.completed" | "automation.failed" | "automation.started" | "automation.step_completed" | "contact.unsubscribed" | "domain.added" | "domain.claim_started" | "domain.claimed" | "domain.deleted" | "domain.dkim_rotated" | "domain.failed" | "domain.lost" | "domain.temporary_failure" | "domain.updated" | "domain.verified" | "email.bounced" | "email.cancelled" | "email.clicked" | "email.complained" | "email.delivered" | "email.delivery_delayed" | "email.failed" | "email.opened" | "email.received" | "email.scheduled" | "email.sent" | "email.suppressed" | "suppression.added" | "suppression.removed" | "webhook.disabled"; webhook_id?: string | null }
     TestEventAnswer: { deliveries: (string)[]; event: components['schemas']["WebhookEvent"] }
+    TlsDay: { day: string; failed: number; succeeded: number }
+    TlsFailure: { fix: string; policy: "sts" | "tlsa" | "no-policy-found" | "other"; reason: string; sessions: number; type: string }
+    TlsReceiver: { failed: number; organization: string; receiver: string; succeeded: number }
+    TlsSummary: { days: (components['schemas']["TlsDay"])[]; failed: number; failures: (components['schemas']["TlsFailure"])[]; last_report_at: string | null; receivers: (components['schemas']["TlsReceiver"])[]; reports: number; succeeded: number }
     TrackingCertificate: { error: string | null; expires_at: string | null; status: "not_needed" | "unavailable" | "pending" | "issued" | "failed" }
     TrackingHost: { certificate: components['schemas']["TrackingCertificate"]; created_at: string; host: string; last_checked_at: string | null; record: components['schemas']["TrackingRecord"]; status: "pending" | "verified" | "failed"; verified_at: string | null }
     TrackingHostAnswer: { tracking_host: components['schemas']["TrackingHost"] }

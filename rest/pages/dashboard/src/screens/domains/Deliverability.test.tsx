@@ -21,6 +21,7 @@ const empty: Report = {
   totals: share(0, 0), receivers: [], sources: [], placement: [],
   advice: { verdict: 'wait', policy: null, days: 0, messages: 0, at_risk: 0, unknown: 0, reason: 'The domain has no DMARC record.', record: 'v=DMARC1; p=none; rua=mailto:dmarc+x@rp.example.org' },
   reporting: { address: 'dmarc+x@rp.example.org', reports: 0, last_report_at: null, refused: [], authorization: { name: 'example.com._report._dmarc.rp.example.org', value: 'v=DMARC1;', status: 'missing' } },
+  tls: { reports: 0, last_report_at: null, succeeded: 0, failed: 0, days: [], receivers: [], failures: [] },
 }
 
 const full: Report = {
@@ -34,6 +35,12 @@ const full: Report = {
   placement: [{ recipient_domain: 'gmail.com', last_7_days: counts, previous_7_days: { ...counts, recipients: 0, delivered: 0, delayed: 0, bounced: 0, complained: 0 } }],
   advice: { ...empty.advice, verdict: 'keep', policy: 'none', record: null },
   reporting: { ...empty.reporting, reports: 30, refused: [{ reason: 'unauthenticated', messages: 2 }], authorization: { ...empty.reporting.authorization, status: 'verified' } },
+  tls: {
+    reports: 2, last_report_at: null, succeeded: 1500, failed: 3,
+    days: [{ day: '2026-11-28', succeeded: 900, failed: 0 }, { day: '2026-11-29', succeeded: 600, failed: 3 }],
+    receivers: [{ receiver: 'google.com', organization: '<img src=x>\u202e', succeeded: 1500, failed: 3 }],
+    failures: [{ type: 'certificate-expired', policy: 'sts', sessions: 3, reason: 'The certificate has expired.', fix: 'Renew the certificate.' }],
+  },
 }
 
 test('a domain without reports shows the record and the authorization to publish', async () => {
@@ -41,6 +48,7 @@ test('a domain without reports shows the record and the authorization to publish
   expect(root.textContent).toContain('No DMARC reports yet.')
   expect(root.textContent).toContain('Publish this record: v=DMARC1; p=none; rua=mailto:dmarc+x@rp.example.org'.replace(': ', ':\u00a0'))
   expect(root.textContent).toContain('example.com._report._dmarc.rp.example.org TXT "v=DMARC1;"')
+  expect(root.textContent).toContain('No TLS reports yet. If example.com receives mail here')
   expect(root.querySelector('table')).toBeNull()
 })
 
@@ -53,6 +61,10 @@ test('figures are those of the report, and names of strangers stay text', async 
   expect(rows('Messages by receiver')).toEqual([['<img src=x onerror=alert(1)>.example', '1,200', '99 %', '99 %', '0 %', '2', '0']])
   expect(rows('Delivery by recipient domain')).toEqual([['gmail.com', '200 (0)', '95 % (none)', '5.0 % (none)', '2.0 % (none)', '0.50 % (none)']])
   expect(root.querySelector('img')).toBeNull()
+  expect(root.textContent).toContain('1,500 sessions succeeded, 3 failed, in 2 reports.')
+  expect(root.textContent).toContain('The certificate has expired.3 sessionscertificate-expired, MTA-STSFix: Renew the certificate.')
+  expect(rows('TLS sessions by organization')).toEqual([['google.com<img src=x>⟨U+202E⟩', '1,500', '3']])
+  expect(rows('TLS sessions by day')).toEqual([['2026-11-29', '600', '3'], ['2026-11-28', '900', '0']])
   expect(root.textContent).toContain('Fix: Sign the mail with DKIM.')
   expect(root.textContent).toContain('unauthenticated (2)')
   expect(root.textContent).not.toContain('Publish this record')

@@ -73,6 +73,7 @@ export function DeliverabilityView({ report: r }: { report: Report }) {
           </Grid>
         </Card>
       )}
+      <Tls report={r} />
       <Reporting report={r} />
     </>
   )
@@ -135,6 +136,40 @@ function Server({ address, name, service, ours }: { address: string; name: strin
     </div>
   )
 }
+
+function Tls({ report: { tls, domain } }: { report: Report }) {
+  const sessions = (v: { succeeded: number; failed: number }) => [count(v.succeeded), v.failed === 0 ? '0' : <span key="failed" className="text-warn">{count(v.failed)}</span>]
+  if (tls.reports === 0) {
+    return (
+      <Card title="TLS of incoming mail">
+        <p className="text-ink-3">No TLS reports yet. If {domain} receives mail here, publish the optional TLS reports record on the DNS records tab. The first reports arrive within two days.</p>
+      </Card>
+    )
+  }
+  return (
+    <Card title="TLS of incoming mail" padded={false} footer="Senders report how many of their SMTP sessions used TLS. The figures are their own.">
+      <p className="px-4 py-3 text-ink-2">{count(tls.succeeded)} sessions succeeded, {count(tls.failed)} failed, in {count(tls.reports)} {tls.reports === 1 ? 'report' : 'reports'}.</p>
+      {tls.failures.length > 0 && (
+        <ul className="grid divide-y divide-line-soft border-t border-line-soft">
+          {tls.failures.map((f) => (
+            <li key={`${f.type} ${f.policy}`} className="grid min-w-0 gap-1 px-4 py-3">
+              <p className="flex flex-wrap items-center gap-2"><b className="font-medium">{f.reason}</b><Badge tone="bad" icon={CircleAlert}>{count(f.sessions)} {f.sessions === 1 ? 'session' : 'sessions'}</Badge><span className="text-xs text-ink-3">{f.type}, {tlsPolicies[f.policy]}</span></p>
+              <p className="wrap-anywhere"><b className="font-medium">Fix:</b> {f.fix}</p>
+            </li>
+          ))}
+        </ul>
+      )}
+      <Grid label="TLS sessions by organization" heads={['Organization', 'Succeeded', 'Failed']} right={[1, 2]}>
+        {tls.receivers.map((v) => [<div key="name" className="grid min-w-0"><ForeignText text={v.receiver} />{v.organization && <span className="text-xs text-ink-3 wrap-anywhere"><ForeignText text={v.organization} /></span>}</div>, ...sessions(v)])}
+      </Grid>
+      <Grid label="TLS sessions by day" heads={['Day', 'Succeeded', 'Failed']} right={[1, 2]}>
+        {tls.days.toReversed().map((v) => [v.day, ...sessions(v)])}
+      </Grid>
+    </Card>
+  )
+}
+
+const tlsPolicies: Record<Report['tls']['failures'][number]['policy'], string> = { sts: 'MTA-STS', tlsa: 'DANE', 'no-policy-found': 'no policy', other: 'another policy' }
 
 const authorizations: Record<Report['reporting']['authorization']['status'], ReactNode> = {
   verified: 'Published: receivers may send reports to this address.',
