@@ -150,6 +150,7 @@ func TestMisspeltValuesAreRefused(t *testing.T) {
 		"settings: {POSTRIDER_HOSTNAM: mx.example.com}":  "POSTRIDER_HOSTNAM",
 		"settings: {POSTRIDER_MASTER_KEY: in the clear}": "POSTRIDER_MASTER_KEY",
 		"smtp: {type: Loadbalancer}":                     "type",
+		"delivery: {egress: pod}":                        "egress",
 	} {
 		values, err := chartutil.ReadValues([]byte(text))
 		if err != nil {

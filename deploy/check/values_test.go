@@ -129,6 +129,7 @@ func TestChartSchemaMatchesTheValues(t *testing.T) {
 		"smtp.type":             {"enum": []string{"ClusterIP", "NodePort", "LoadBalancer"}},
 		"api.drainDelaySeconds": {"minimum": 0, "maximum": 15},
 		"delivery.concurrency":  {"minimum": 1, "maximum": 10_000},
+		"delivery.egress":       {"enum": []string{"node", "release"}},
 		"settings": {"propertyNames": map[string]any{"enum": slices.Sorted(maps.Keys(names))},
 			"additionalProperties": scalar},
 	}

@@ -15,6 +15,7 @@ type Config struct {
 	BaseHost       string // host of the base URL
 	SandboxDomain  string // shared domain for the first emails of every account
 	ReturnPathHost string // target of the rp CNAME
+	OwnTargets     bool   // show each domain a target of its own below ReturnPathHost
 	SPFInclude     string // host of the SPF include
 	SMTPHost       string // host of the relay
 	Hostname       string // EHLO name; may be empty
@@ -26,6 +27,7 @@ type Config struct {
 func ConfigOf(cfg setting.Values) Config {
 	return Config{BaseHost: config.BaseHost(cfg), Hostname: config.Hostname.Get(cfg),
 		SandboxDomain: config.SandboxDomain.Get(cfg), ReturnPathHost: config.ReturnPathHost.Get(cfg),
+		OwnTargets: config.OwnTargets.Get(cfg),
 		SPFInclude: config.SPFInclude.Get(cfg), SMTPHost: config.SMTPHost.Get(cfg)}
 }
 
@@ -38,7 +40,7 @@ func (c Config) withDefaults() Config {
 
 // hosts returns the names that the records of domains point to.
 func (c Config) hosts() dnscheck.Hosts {
-	return dnscheck.Hosts{ReturnPath: c.ReturnPathHost, SPFInclude: c.SPFInclude, Inbound: c.SMTPHost}
+	return dnscheck.Hosts{ReturnPath: c.ReturnPathHost, OwnTargets: c.OwnTargets, SPFInclude: c.SPFInclude, Inbound: c.SMTPHost}
 }
 
 // Validate reports every invalid setting.

@@ -330,6 +330,53 @@ func TestHostileZoneIsSanitized(t *testing.T) {
 	}
 }
 
+// A new domain is shown a target of its own. A verified domain keeps its target, and both are accepted.
+func TestVerifyAcceptsOwnAndSharedTargets(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	old := w.add(t, w.ada, "old.example.com")
+	w.publish(t, old)
+	if old = w.verify(t, old); old.Status != "verified" {
+		t.Fatalf("with the shared target, the domain is %s: %+v", old.Status, old.Records)
+	}
+	w.checks.hosts.OwnTargets = true
+	target := func(d *ent.Domain) string {
+		for _, r := range w.Records(d) {
+			if r.Purpose == dnscheck.ReturnPath {
+				return r.Value
+			}
+		}
+		return ""
+	}
+	const shared = "rp.postrider.example"
+	if old = w.verify(t, old); old.Status != "verified" || target(old) != shared {
+		t.Errorf("an existing domain is %s and is shown the target %s, want verified and %s", old.Status, target(old), shared)
+	}
+	d := w.add(t, w.ada, "new.example.com")
+	own := target(d)
+	if !strings.HasSuffix(own, "."+shared) {
+		t.Fatalf("a new domain is shown the target %s, want a name below %s", own, shared)
+	}
+	w.publish(t, d)
+	d = w.verify(t, d)
+	if d.Status != "pending" || !slices.ContainsFunc(w.Records(d), func(r dnscheck.RecordCheck) bool {
+		return strings.Contains(r.Error, "operator of this mail service: there is no CNAME record at "+own)
+	}) {
+		t.Errorf("without the wildcard record, the domain is %s: %+v; want pending, and a fault of the operator",
+			d.Status, w.Records(d))
+	}
+	w.zone.Add(t, "*."+shared+". CNAME "+shared+".")
+	if d = w.verify(t, d); d.Status != "verified" || target(d) != own {
+		t.Errorf("with the wildcard record, the domain is %s and is shown the target %s, want verified and %s: %+v",
+			d.Status, target(d), own, d.Records)
+	}
+	w.checks.hosts.OwnTargets = false
+	if d = w.verify(t, d); d.Status != "verified" || target(d) != own {
+		t.Errorf("after the setting was removed, the domain is %s and is shown the target %s, want verified and %s",
+			d.Status, target(d), own)
+	}
+}
+
 // If a record of the installation is missing, a domain whose owner did everything right is neither promoted
 // nor demoted, and its records name the operator.
 func TestDomainKeepsStateWithoutOperatorsRecords(t *testing.T) {

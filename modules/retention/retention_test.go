@@ -6,15 +6,20 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/sending/records"
+	"github.com/postrider/postrider/runtime/base/expect"
 	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/worker"
 	"github.com/postrider/postrider/runtime/ops/module"
+	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 	"github.com/postrider/postrider/runtime/work/bus"
 )
@@ -235,4 +240,56 @@ func TestActiveDataIsErasedFirstAndAgain(t *testing.T) {
 
 func keeping(accountID string) accounts.Retention {
 	return accounts.Retention{AccountID: accountID, BodyDays: 30, RecordDays: 90}
+}
+
+// A lock timeout delays the purge by seconds, not until the next hour.
+func TestPurgeRetriesSoonAfterLockTimeout(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t, func(c *db.Config) { c.LockTimeout = 100 * time.Millisecond })
+	var out expect.Log
+	log, registry := slog.New(slog.NewTextHandler(&out, nil)), prometheus.NewRegistry()
+	mail := &stock{old: map[string][]string{"acc_a": numbers(step)}, late: map[string][]string{}}
+	s := New(Params{DB: d, Accounts: tenants{keeping("acc_a")}, Stores: Stores{Mail: mail, Follower: mail},
+		Facts: bus.New(d, log, bus.Options{}), Logger: log, Workers: worker.NewMetrics(registry)})
+	other, err := d.SQL.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.ExecContext(t.Context(), `LOCK TABLE retention_marks IN ACCESS EXCLUSIVE MODE`); err != nil {
+		t.Fatal(err)
+	}
+	task := s.purgeTask()
+	task.First = 0
+	s.tasks.Start(task)
+	t.Cleanup(func() { s.tasks.Stop(context.Background()) })
+	expect.Eventually(t, "a purge that waits for a lock fails", func() bool { return failures(t, registry) > 0 })
+	if text := out.String(); !strings.Contains(text, "purge of old mail fails") || !strings.Contains(text, "retry_in=") ||
+		!strings.Contains(text, "lock timeout") {
+		t.Errorf("the log does not report the lock timeout and the next attempt:\n%s", text)
+	}
+	if err := other.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	expect.Eventually(t, "the purge succeeds after the lock is released", func() bool {
+		return strings.Contains(out.String(), "purge of old mail works again") && failures(t, registry) == 0
+	})
+	if !strings.Contains(out.String(), fmt.Sprintf("emails=%d", step)) {
+		t.Errorf("the log does not report %d purged emails:\n%s", step, out.String())
+	}
+}
+
+// failures returns the consecutive failures of the purge.
+func failures(t *testing.T, registry *prometheus.Registry) float64 {
+	t.Helper()
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		if family.GetName() == "postrider_worker_task_failures" {
+			return family.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	t.Fatal("the metric for failures of tasks is missing")
+	return 0
 }

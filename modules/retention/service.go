@@ -133,9 +133,14 @@ const (
 
 // Start starts the hourly purge.
 func (s *Service) Start(context.Context) error {
-	s.tasks.Start(worker.Task{Name: "purge of old mail", First: firstRun,
-		Step: func(ctx context.Context) (time.Duration, error) { return every, s.runOnce(ctx) }})
+	s.tasks.Start(s.purgeTask())
 	return nil
+}
+
+// purgeTask returns the task that purges. After a failure, such as a lock timeout, it retries soon.
+func (s *Service) purgeTask() worker.Task {
+	return worker.Task{Name: "purge of old mail", First: firstRun, Retry: worker.SoonRetry,
+		Step: func(ctx context.Context) (time.Duration, error) { return every, s.runOnce(ctx) }}
 }
 
 // Stop interrupts a running purge. The next start continues it.

@@ -65,11 +65,17 @@ func keepHouse(p housekeepingParams) {
 // process may have run for a long time.
 func (h *housekeeping) Start(ctx context.Context) error {
 	if err := h.keepMonths(ctx); err != nil {
-		h.log.WarnContext(ctx, "cannot maintain monthly partitions; retrying within the hour", telemetry.KeyError, err)
+		h.log.WarnContext(ctx, "cannot maintain monthly partitions; retrying in a few minutes", telemetry.KeyError, err)
 	}
-	h.tasks.Start(worker.Task{Name: "housekeeping", First: firstSweep,
-		Step: func(ctx context.Context) (time.Duration, error) { return sweepEvery, h.sweep(ctx) }})
+	h.tasks.Start(hourly("housekeeping", h.sweep), hourly("monthly partitions", h.keepMonths))
 	return nil
+}
+
+// hourly returns a task that retries soon after a failure, such as a lock timeout.
+func hourly(name string, run func(context.Context) error) worker.Task {
+	task := worker.Every(name, sweepEvery, run).WithFirstDelay(firstSweep)
+	task.Retry = worker.SoonRetry
+	return task
 }
 
 // Stop ends the sweeping and waits for it.
@@ -91,7 +97,7 @@ func (h *housekeeping) keepMonths(ctx context.Context) error {
 	return err
 }
 
-// sweep runs all sweeps. A failed sweep does not stop the others, and the next call repeats it.
+// sweep runs all sweeps. A failed sweep does not stop the others, and the next call repeats all of them.
 func (h *housekeeping) sweep(ctx context.Context) error {
 	facts := module.Sweep{What: "facts",
 		Run: func(ctx context.Context) (int64, error) { return h.facts.Sweep(ctx, factsKept) }}
@@ -104,5 +110,5 @@ func (h *housekeeping) sweep(ctx context.Context) error {
 			h.log.InfoContext(ctx, "old "+old.What+" swept", telemetry.KeyCount, swept)
 		}
 	}
-	return errors.Join(append(failed, h.keepMonths(ctx))...)
+	return errors.Join(failed...)
 }

@@ -38,22 +38,29 @@ func unquote(value string) string {
 	return strings.TrimSpace(strings.Trim(strings.TrimSpace(value), `"`))
 }
 
-// compareReturnPath checks the chain of aliases: the target may be anywhere in it.
+// compareReturnPath checks the chain of aliases: the return path host may be anywhere in it. The domain's own target
+// is an alias of that host.
 func compareReturnPath(e Set, chain []string) Observation {
 	name := returnPathLabel + e.name
 	o := Observation{Purpose: ReturnPath, Found: chain}
 	switch {
-	case slices.ContainsFunc(chain, func(v string) bool { return dnsx.CanonicalName(v) == e.returnPathHost }):
+	case containsName(chain, e.returnPathHost):
 		o.Status = Verified
+	case containsName(chain, e.ownTarget):
+		return blameOperator(o, ExplainMissingWildcard(e.ownTarget, e.returnPathHost))
 	case len(chain) == 0:
 		o.Status = Missing
-		o.Advice = fmt.Sprintf("Publish a CNAME record at %s that points to %s.", name, e.returnPathHost)
+		o.Advice = fmt.Sprintf("Publish a CNAME record at %s that points to %s.", name, e.shownTarget)
 	default:
 		o.Status = Mismatch
-		o.Advice = fmt.Sprintf("Point the CNAME record at %s to %s; it points to %s now.", name, e.returnPathHost,
+		o.Advice = fmt.Sprintf("Point the CNAME record at %s to %s; it points to %s now.", name, e.shownTarget,
 			dnsx.CanonicalName(chain[len(chain)-1]))
 	}
 	return o
+}
+
+func containsName(chain []string, name string) bool {
+	return name != "" && slices.ContainsFunc(chain, func(v string) bool { return dnsx.CanonicalName(v) == name })
 }
 
 // compareDKIM compares the published key records with our key (RFC 6376 section 3.6.1).

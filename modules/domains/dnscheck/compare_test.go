@@ -16,7 +16,8 @@ func testExpectation() Set {
 	key := &ent.DKIMKey{Selector: "pr1abc", Algorithm: dkimkey.AlgorithmRsaSha256, State: dkimkey.StateActive,
 		PublicKey: testKey}
 	return Set{name: "example.com", ownershipToken: "tok3n", keys: []*ent.DKIMKey{key},
-		returnPathHost: "rp.postrider.example", spfInclude: "spf.postrider.example"}
+		returnPathHost: "rp.postrider.example", ownTarget: "t0ken.rp.postrider.example",
+		shownTarget: "rp.postrider.example", spfInclude: "spf.postrider.example"}
 }
 
 // comparison is one row of the tables below.
@@ -73,6 +74,11 @@ func TestCompareReturnPath(t *testing.T) {
 		{"direct", []string{"rp.postrider.example."}, Verified, ""},
 		{"without final dot, other case", []string{"RP.Postrider.Example"}, Verified, ""},
 		{"through a chain", []string{"a.example.net.", "b.example.net.", "rp.postrider.example."}, Verified, ""},
+		{"through its own target", []string{"T0ken.rp.postrider.example.", "rp.postrider.example."}, Verified, ""},
+		{"its own target, without the operator's wildcard", []string{"t0ken.rp.postrider.example."}, Mismatch,
+			"operator of this mail service: there is no CNAME record at t0ken.rp.postrider.example that points to"},
+		{"another's target, without the wildcard", []string{"0ther.rp.postrider.example."}, Mismatch,
+			"Point the CNAME record at rp.example.com to rp.postrider.example"},
 		{"none", nil, Missing, "Publish a CNAME record at rp.example.com that points to rp.postrider.example"},
 		{"elsewhere", []string{"bounces.example.net."}, Mismatch, "it points to bounces.example.net now"},
 		{"zone appended by a control panel", []string{"rp.postrider.example.example.com."}, Mismatch, ""},

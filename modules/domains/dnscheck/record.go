@@ -72,6 +72,7 @@ func Proof(name, value string) RecordCheck {
 // Hosts are the names of this installation that the records of domains point to.
 type Hosts struct {
 	ReturnPath string // target of the rp CNAME
+	OwnTargets bool   // show each domain a target of its own, below ReturnPath
 	SPFInclude string // host of the SPF include
 	Inbound    string // target of the MX record; empty if the domain does not receive mail here
 	Reports    string // address for DMARC and TLS reports; empty if they are not received here
@@ -83,6 +84,8 @@ type Set struct {
 	ownershipToken string
 	keys           []*ent.DKIMKey // sorted by InOrder
 	returnPathHost string
+	ownTarget      string // target of this domain alone; may be empty
+	shownTarget    string // ownTarget or returnPathHost
 	spfInclude     string
 	inboundHost    string // empty if the domain does not receive mail here
 	reportAddress  string // empty if reports are not received here
@@ -90,8 +93,10 @@ type Set struct {
 
 // NewSet returns the set of a domain that was loaded with its keys.
 func NewSet(d *ent.Domain, hosts Hosts) Set {
+	own, shown := returnPathTargets(d, hosts)
 	return Set{name: d.Name, ownershipToken: d.OwnershipToken, keys: InOrder(d.Edges.Keys),
-		returnPathHost: dnsx.CanonicalName(hosts.ReturnPath), spfInclude: dnsx.CanonicalName(hosts.SPFInclude),
+		returnPathHost: dnsx.CanonicalName(hosts.ReturnPath), ownTarget: own, shownTarget: shown,
+		spfInclude:  dnsx.CanonicalName(hosts.SPFInclude),
 		inboundHost: dnsx.CanonicalName(hosts.Inbound), reportAddress: hosts.Reports}
 }
 
@@ -125,7 +130,7 @@ func (e Set) records() []RecordCheck {
 			Value: dkim.Record(string(k.Algorithm), k.PublicKey), TTL: recordTTL, Required: signsRSA(k)})
 	}
 	records = append(records, []RecordCheck{
-		{Purpose: ReturnPath, Type: "CNAME", Name: returnPathLabel + e.name, Value: e.returnPathHost, TTL: recordTTL, Required: true},
+		{Purpose: ReturnPath, Type: "CNAME", Name: returnPathLabel + e.name, Value: e.shownTarget, TTL: recordTTL, Required: true},
 		{Purpose: SPF, Type: "TXT", Name: e.name, Value: "v=spf1 include:" + e.spfInclude + " ~all", TTL: recordTTL, Required: true},
 		{Purpose: DMARC, Type: "TXT", Name: dmarcLabel + e.name, Value: e.dmarcValue(), TTL: recordTTL},
 	}...)

@@ -43,8 +43,7 @@ func lookOurSPF(ctx context.Context, e Set, name string, dns spf.Source) (ourSPF
 // cannot fix it.
 func blameOperator(o Observation, fault string) Observation {
 	o.Status, o.Operators = Mismatch, true
-	o.Advice = fmt.Sprintf("You do not need to change anything. This must be fixed by the operator of this mail "+
-		"service: %s. Contact the operator; `postrider doctor` shows what to publish.", fault)
+	o.Advice = AdviseOperator(fault)
 	return o
 }
 

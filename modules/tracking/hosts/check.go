@@ -12,6 +12,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/trackinghost"
+	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/runtime/base/telemetry"
 	"github.com/postrider/postrider/runtime/base/worker"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
@@ -23,14 +24,14 @@ const maxAliases = 8
 
 // sighting is the result of a DNS lookup of a host.
 type sighting struct {
-	unanswered bool // no answer, so the state does not change
+	unanswered bool // no answer, or a fault of the operator: the state does not change
 	chain      []string
 	points     bool // points to this installation
 	advice     string
 }
 
 // lookUp follows the CNAME chain one alias at a time, because the target may appear anywhere in it.
-func (s *Service) lookUp(ctx context.Context, host string) sighting {
+func (s *Service) lookUp(ctx context.Context, host, domainID string) sighting {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	var chain []string
@@ -49,14 +50,20 @@ func (s *Service) lookUp(ctx context.Context, host string) sighting {
 			break
 		}
 	}
-	return compareChain(host, s.config.Target, chain)
+	return s.config.compareChain(host, domainID, chain)
 }
 
-func compareChain(host, target string, chain []string) sighting {
+// compareChain checks that the chain leads to Target, directly or through the domain's own target.
+func (c Config) compareChain(host, domainID string, chain []string) sighting {
+	own := c.ownTarget(domainID)
+	target := dnscheck.ChooseTarget(own, c.Target, nil, c.OwnTargets)
 	seen := sighting{chain: chain}
 	switch {
-	case slices.Contains(chain, target):
+	case slices.Contains(chain, c.Target):
 		seen.points = true
+	case slices.Contains(chain, own): // the owner of the domain cannot fix this
+		seen.unanswered = true
+		seen.advice = dnscheck.AdviseOperator(dnscheck.ExplainMissingWildcard(own, c.Target))
 	case len(chain) == 0:
 		seen.advice = fmt.Sprintf("Publish a CNAME record at %s that points to %s. An address record or a proxy does not work.", host, target)
 	default:
@@ -156,7 +163,7 @@ func (s *Service) storeOne(ctx context.Context, tx *ent.Tx, c checkedHost) (befo
 func (s *Service) newQueue() worker.Queue[job, sighting] {
 	return worker.Queue[job, sighting]{Name: "tracking_hosts", Claim: s.claim, Release: s.release,
 		Run: func(ctx context.Context, j job, _ *worker.Lease) sighting {
-			seen := s.lookUp(ctx, j.host.Host)
+			seen := s.lookUp(ctx, j.host.Host, j.host.DomainID)
 			if ctx.Err() != nil {
 				return sighting{unanswered: true} // a cancelled lookup says nothing about DNS
 			}

@@ -1,6 +1,7 @@
 package hosts
 
 import (
+	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/modules/tracking/weburl"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/setting"
@@ -14,6 +15,8 @@ type Config struct {
 	BaseURL string
 	// Target is the name that tracking hosts must point to. If empty, tracking hosts are disabled.
 	Target string
+	// OwnTargets is whether each host is shown a target of its own, below TrackingLabel and Target.
+	OwnTargets bool
 	// Own lists further names of this installation, which cannot be tracking hosts.
 	Own []string
 }
@@ -21,10 +24,16 @@ type Config struct {
 // ConfigOf returns the module's configuration from the installation's settings.
 func ConfigOf(cfg setting.Values) Config {
 	return Config{BaseURL: config.BaseURL.Get(cfg), Target: config.TrackingHost.Get(cfg),
+		OwnTargets: config.OwnTargets.Get(cfg),
 		Own: []string{config.BaseHost(cfg),
 			config.SandboxDomain.Get(cfg), config.ReturnPathHost.Get(cfg), config.SPFInclude.Get(cfg),
 			config.SMTPHost.Get(cfg),
 			config.Hostname.Get(cfg)}}
+}
+
+// ownTarget returns the target of the tracking host of one domain, which is an alias of Target.
+func (c Config) ownTarget(domainID string) string {
+	return dnscheck.OwnTarget(domainID, config.TrackingLabel+c.Target)
 }
 
 // Validate reports every invalid field.

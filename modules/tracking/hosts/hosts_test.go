@@ -129,6 +129,42 @@ func TestVerifiesHostByCNAME(t *testing.T) {
 	}
 }
 
+// A new host is shown a target of its own. Both targets are accepted, and the one that is published is shown.
+func TestHostMayPointToItsOwnTarget(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	old := w.registry.add(w.ada, "old.example", domain.StatusVerified)
+	w.setHost(t, w.ada, old, "links.old.example")
+	w.zone.Set(t, "links.old.example", "links.old.example. 60 IN CNAME "+testTarget+".")
+	w.verifyHost(t, w.ada, old)
+	w.config.OwnTargets = true
+	if h := w.verifyHost(t, w.ada, old); h.Status != trackinghost.StatusVerified || h.Target != testTarget {
+		t.Errorf("an existing host is %+v, want it verified with the target %s", h, testTarget)
+	}
+	shop := w.registry.add(w.ada, "shop.example", domain.StatusVerified)
+	own := w.setHost(t, w.ada, shop, "links.shop.example").Target
+	if !strings.HasSuffix(own, ".t."+testTarget) {
+		t.Fatalf("a new host is shown the target %s, want a name below t.%s", own, testTarget)
+	}
+	if h := w.verifyHost(t, w.ada, shop); !strings.Contains(h.Error, "points to "+own) {
+		t.Errorf("without a record, the advice is %q, want the target %s", h.Error, own)
+	}
+	w.zone.Set(t, "links.shop.example", "links.shop.example. 60 IN CNAME "+own+".")
+	if h := w.verifyHost(t, w.ada, shop); h.Status != trackinghost.StatusPending || h.FailingSince != nil ||
+		!strings.Contains(h.Error, "operator of this mail service: there is no CNAME record at "+own) {
+		t.Errorf("without the wildcard record, the host is %+v, want it pending because of the operator", h)
+	}
+	w.zone.Add(t, "*.t."+testTarget+". CNAME "+testTarget+".")
+	h := w.verifyHost(t, w.ada, shop)
+	if h.Status != trackinghost.StatusVerified || h.Target != own || !cmp.Equal(h.Found, []string{own, testTarget}) {
+		t.Errorf("with the wildcard record, the host is %+v, want it verified with the target %s", h, own)
+	}
+	w.zone.Remove("*.t." + testTarget)
+	if h = w.verifyHost(t, w.ada, shop); h.Status != trackinghost.StatusVerified || h.FailingSince != nil {
+		t.Errorf("after the operator removed the wildcard record, the host is %+v, want it still verified", h)
+	}
+}
+
 func TestVerifiedHostFailsAfterGracePeriod(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

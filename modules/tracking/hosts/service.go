@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/trackinghost"
 	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/modules/tracking/weburl"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/worker"
@@ -192,7 +193,8 @@ func (s *Service) Get(ctx context.Context, accountID, domainID string) (Host, er
 }
 
 func (s *Service) withCertificate(ctx context.Context, row *ent.TrackingHost) Host {
-	h := Host{TrackingHost: row, Target: s.config.Target}
+	h := Host{TrackingHost: row, Target: dnscheck.ChooseTarget(s.config.ownTarget(row.DomainID), s.config.Target,
+		row.Found, s.config.OwnTargets)}
 	switch {
 	case !weburl.Secure(s.config.BaseURL):
 		h.Certificate.Status = CertificateNotNeeded
@@ -228,7 +230,7 @@ func (s *Service) Verify(ctx context.Context, accountID, domainID string) (Host,
 	if err != nil {
 		return Host{}, err
 	}
-	seen := s.lookUp(ctx, h.Host)
+	seen := s.lookUp(ctx, h.Host, h.DomainID)
 	if err := ctx.Err(); err != nil {
 		return Host{}, fmt.Errorf("verify tracking host: %w", err) // the caller cancelled the lookup
 	}

@@ -114,7 +114,8 @@ func configOf(p Params) doctor.Config {
 	c := doctor.Config{BaseURL: config.BaseURL.Get(cfg), Hostname: config.Hostname.Get(cfg),
 		ReturnPathHost: config.ReturnPathHost.Get(cfg), SPFInclude: config.SPFInclude.Get(cfg),
 		SMTPHost:     config.SMTPHost.Get(cfg),
-		TrackingHost: config.TrackingHost.Get(cfg), SandboxDomain: config.SandboxDomain.Get(cfg),
+		TrackingHost: config.TrackingHost.Get(cfg), TrackingLabel: config.TrackingLabel,
+		OwnTargets: config.OwnTargets.Get(cfg), SandboxDomain: config.SandboxDomain.Get(cfg),
 		Direct: outbound.MainExit.Get(cfg).How == outbound.MX, MXPort: outgoing.MXPort.Get(cfg),
 		ListenAddr: listeners.InboundAddr.Get(cfg),
 		Folders:    []doctor.Folder{{Setting: "spool_dir", Dir: config.SpoolDir.Get(cfg)}}}

@@ -10,6 +10,10 @@ type Backoff struct {
 	Min, Max time.Duration
 }
 
+// SoonRetry is the back-off of tasks with a long period, such as an hour. A step that failed because a lock was held
+// runs again within seconds.
+var SoonRetry = Backoff{Min: time.Second, Max: 5 * time.Minute}
+
 // Delay returns the wait after the given number of consecutive failures (1 for the first). It doubles from
 // Min up to Max and is drawn from the upper half, so that the clients of a broken dependency do not all
 // retry together.

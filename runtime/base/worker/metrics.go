@@ -14,6 +14,7 @@ type Metrics struct {
 	running                                     *prometheus.GaugeVec
 	duration                                    *prometheus.HistogramVec
 	tasks                                       *prometheus.CounterVec
+	failing                                     *prometheus.GaugeVec
 }
 
 // NewMetrics registers the metrics with reg, unless reg is nil.
@@ -39,10 +40,13 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		tasks: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "postrider", Subsystem: "worker",
 			Name: "task_steps_total",
 			Help: "Steps of background tasks by how they ended: done, failed, panicked."}, []string{"task", "end"}),
+		failing: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "postrider", Subsystem: "worker",
+			Name: "task_failures",
+			Help: "Consecutive failed steps of a background task; 0 if the latest step worked."}, []string{"task"}),
 	}
 	if reg != nil {
 		reg.MustRegister(m.claimed, m.settled, m.late, m.released, m.abandoned, m.errors, m.running,
-			m.duration, m.tasks)
+			m.duration, m.tasks, m.failing)
 	}
 	return m
 }
@@ -74,6 +78,7 @@ func (m *Metrics) seriesOf(queue string) series {
 // taskSeries are the metrics of one task.
 type taskSeries struct {
 	done, failed, panicked prometheus.Counter
+	failing                prometheus.Gauge
 }
 
 func (m *Metrics) ofTask(name string) taskSeries {
@@ -81,7 +86,8 @@ func (m *Metrics) ofTask(name string) taskSeries {
 		m = NewMetrics(nil)
 	}
 	end := func(how string) prometheus.Counter { return m.tasks.WithLabelValues(name, how) }
-	return taskSeries{done: end("done"), failed: end("failed"), panicked: end("panicked")}
+	return taskSeries{done: end("done"), failed: end("failed"), panicked: end("panicked"),
+		failing: m.failing.WithLabelValues(name)}
 }
 
 // condition logs when a step starts to fail and when it works again, and nothing in between. It belongs to
@@ -93,11 +99,11 @@ type condition struct {
 	since    time.Time
 }
 
-func (c *condition) recordFailure(err error) {
+func (c *condition) recordFailure(err error, attrs ...any) {
 	c.failures++
 	if c.failures == 1 {
 		c.since = time.Now()
-		c.log.Warn("worker: "+c.step+" fails, retrying until it works", "error", err)
+		c.log.Warn("worker: "+c.step+" fails, retrying until it works", append([]any{"error", err}, attrs...)...)
 	}
 }
 

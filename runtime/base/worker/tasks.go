@@ -148,6 +148,7 @@ func (r *repeater) runStep(ctx context.Context) (wait time.Duration) {
 	switch {
 	case err == nil:
 		r.metrics.done.Inc()
+		r.metrics.failing.Set(0)
 		r.working.recordSuccess()
 		return wait
 	case ctx.Err() != nil: // cancelled by the stop
@@ -158,9 +159,12 @@ func (r *repeater) runStep(ctx context.Context) (wait time.Duration) {
 }
 
 func (r *repeater) recordFailure(err error) (wait time.Duration) {
-	r.working.recordFailure(err)
-	if r.task.Retry != (Backoff{}) {
-		return r.task.Retry.Delay(r.working.failures)
+	r.metrics.failing.Inc()
+	if r.task.Retry == (Backoff{}) {
+		r.working.recordFailure(err)
+		return max(r.last, failPause)
 	}
-	return max(r.last, failPause)
+	wait = r.task.Retry.Delay(r.working.failures + 1)
+	r.working.recordFailure(err, "retry_in", wait.Round(time.Millisecond))
+	return wait
 }

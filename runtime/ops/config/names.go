@@ -48,6 +48,16 @@ var TrackingHost = setting.Declare(setting.Setting[string]{
 	},
 })
 
+// TrackingLabel is the label between a domain's token and the tracking host. Without it, the wildcard record would
+// answer for all names below the base URL's host.
+const TrackingLabel = "t."
+
+// OwnTargets is whether each domain is shown CNAME targets of its own.
+var OwnTargets = setting.Declare(setting.Setting[bool]{
+	Name: "POSTRIDER_OWN_TARGETS", Group: names, Form: setting.Switch(),
+	Help: "Show each domain CNAME targets of its own, which requires the wildcard records in docs/dns.md.",
+})
+
 // LinkHosts are additional names of the installation in links of sent mail.
 var LinkHosts = setting.Declare(setting.Setting[[]string]{
 	Name: "POSTRIDER_LINK_HOSTS", Group: names, Form: setting.Hosts(), DefaultText: "none",

@@ -17,6 +17,8 @@ type Config struct {
 	SPFInclude     string
 	SMTPHost       string
 	TrackingHost   string
+	TrackingLabel  string // label between the targets of domains and TrackingHost, such as "t."
+	OwnTargets     bool   // domains are shown CNAME targets of their own
 	SandboxDomain  string
 
 	Addresses []SendingAddress // addresses that mail is sent from; defaults to the public ones of this machine

@@ -166,6 +166,47 @@ func (d *Doctor) returnPathMX(ctx context.Context) []Finding {
 	return []Finding{s.finding(Error, strings.Join(names, ", "), "%s", publish)}
 }
 
+// checkWildcards looks up a random name below each host that has targets of individual domains below it.
+func (d *Doctor) checkWildcards(ctx context.Context) []Finding {
+	var all []Finding
+	missing, unanswered := false, false
+	for _, record := range d.Config.wildcards() {
+		f, err := d.wildcard(ctx, record)
+		all = append(all, f)
+		missing, unanswered = missing || f.Level != OK, unanswered || err != nil
+	}
+	s := subject{"dns.own_targets", "each domain has CNAME targets of its own, with which it can move to another installation"}
+	switch {
+	case d.Config.OwnTargets:
+		return all
+	case unanswered:
+		return []Finding{s.finding(Skipped, "no answer", askAgain, d.Config.ReturnPathHost)}
+	case missing:
+		return []Finding{s.finding(Skipped, "POSTRIDER_OWN_TARGETS is false",
+			"To let domains move later, publish %s. Then set POSTRIDER_OWN_TARGETS=true.", recordsText(d.Config.wildcards()))}
+	}
+	return []Finding{s.finding(Skipped, "the wildcard records exist, but POSTRIDER_OWN_TARGETS is false",
+		"Set POSTRIDER_OWN_TARGETS=true.")}
+}
+
+// wildcard looks up a random name that a wildcard record must answer. The error is that of an unanswered lookup.
+func (d *Doctor) wildcard(ctx context.Context, record RequiredRecord) (Finding, error) {
+	s := subject{"dns.own_targets", fmt.Sprintf("%s is an alias of %s", record.Name, record.Value)}
+	name := strings.ToLower(rand.Text()[:16]) + strings.TrimPrefix(record.Name, "*")
+	found, err := d.DNS.LookupCNAME(ctx, name)
+	found = strings.ToLower(strings.TrimSuffix(found, "."))
+	switch {
+	case errors.Is(err, dnsx.ErrNotFound):
+		found = "no CNAME record at " + name
+	case err != nil:
+		return s.finding(Error, reason(err), askAgain, name), err
+	case found == record.Value:
+		return s.ok(name + " is an alias of " + found), nil
+	}
+	return s.finding(Error, found, "Publish %s. Until then, domains that point to names below it cannot be verified.",
+		recordsText([]RequiredRecord{record})), nil
+}
+
 // checkReverse checks the reverse names of the addresses, and whether they resolve back.
 func (d *Doctor) checkReverse(ctx context.Context) []Finding {
 	addresses := d.Config.addresses()

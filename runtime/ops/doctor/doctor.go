@@ -16,10 +16,16 @@ const lookLimit = 45 * time.Second
 // Check checks one thing.
 type Check func(ctx context.Context) []Finding
 
+// DNS is the resolver.
+type DNS interface {
+	spf.Source
+	LookupCNAME(ctx context.Context, name string) (string, error)
+}
+
 // Doctor checks an installation. It is safe for concurrent use.
 type Doctor struct {
 	Config Config
-	DNS    spf.Source // a resolver without a cache
+	DNS    DNS // a resolver without a cache
 	// Others are checks that only the owner can provide, for example of the database.
 	Others []Check
 
@@ -63,7 +69,7 @@ func (d *Doctor) checks() []Check {
 	all = append(all,
 		func(ctx context.Context) []Finding { return d.spf(ctx, "dns.spf", d.Config.SPFInclude) },
 		func(ctx context.Context) []Finding { return d.spf(ctx, "dns.return_path", d.Config.ReturnPathHost) },
-		d.checkServed)
+		d.checkWildcards, d.checkServed)
 	if d.Config.Direct {
 		all = append(all, d.checkReverse, d.checkOutbound)
 	}

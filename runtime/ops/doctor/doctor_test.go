@@ -17,6 +17,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -224,6 +225,50 @@ func TestReportsBadResolver(t *testing.T) {
 	for _, f := range report.Findings {
 		if strings.HasPrefix(f.Check, "dns.") && f.Level == OK {
 			t.Errorf("without any DNS answer, %s is %+v, want no advice about records", f.Check, f)
+		}
+	}
+}
+
+func TestChecksWildcardsOfOwnTargets(t *testing.T) {
+	t.Parallel()
+	const returnPath = "*.rp.mail.example.com. 60 IN CNAME rp.mail.example.com."
+	const tracking = "*.t.mail.example.com. 60 IN CNAME mail.example.com."
+	for _, c := range []struct {
+		name    string
+		on      bool
+		records []string
+		level   Level
+		do      string
+	}{
+		{"off, no records", false, nil, Skipped,
+			"publish *.rp.mail.example.com CNAME rp.mail.example.com and *.t.mail.example.com CNAME mail.example.com"},
+		{"off, one record", false, []string{returnPath}, Skipped, "publish"},
+		{"off, all records", false, []string{returnPath, tracking}, Skipped, "Set POSTRIDER_OWN_TARGETS=true."},
+		{"on, no records", true, nil, Error, "Publish *.rp.mail.example.com CNAME rp.mail.example.com."},
+		{"on, wrong record", true, []string{"*.rp.mail.example.com. 60 IN CNAME mail.example.com.", tracking}, Error,
+			"Publish *.rp.mail.example.com CNAME rp.mail.example.com."},
+		{"on, one record", true, []string{returnPath}, OK, ""},
+	} {
+		w := newWorld(t, func(config *Config) { config.OwnTargets, config.TrackingLabel = c.on, "t." })
+		w.zone.Add(t, c.records...)
+		if got := w.find(t, "dns.own_targets"); got.Level != c.level || !strings.Contains(got.Do, c.do) {
+			t.Errorf("%s: got %+v, want the level %v and the advice %q", c.name, got, c.level, c.do)
+		}
+		report := w.Run(t.Context())
+		listed := slices.ContainsFunc(report.Records, func(r RequiredRecord) bool {
+			return r.Type == "CNAME" && r.Name == "*.t.mail.example.com" && r.Value == "mail.example.com"
+		})
+		if listed != c.on {
+			t.Errorf("%s: the report lists the wildcard record: %t", c.name, listed)
+		}
+		faults := 0
+		for _, f := range report.Findings {
+			if f.Check == "dns.own_targets" && f.Level == Error {
+				faults++
+			}
+		}
+		if want := map[string]int{"on, no records": 2, "on, wrong record": 1, "on, one record": 1}[c.name]; faults != want {
+			t.Errorf("%s: %d errors, want %d", c.name, faults, want)
 		}
 	}
 }

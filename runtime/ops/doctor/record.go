@@ -29,12 +29,26 @@ func (c Config) Records() []RequiredRecord {
 	if c.Receives {
 		all = append(all, RequiredRecord{"MX", c.ReturnPathHost, "10 " + c.SMTPHost, "bounces and complaints"})
 	}
+	if c.OwnTargets {
+		all = append(all, c.wildcards()...)
+	}
 	if !c.Direct {
 		return all
 	}
 	for _, a := range c.addresses() {
 		all = append(all, RequiredRecord{"PTR", a.IP.String(), c.greets(a),
 			"receivers reject addresses without a reverse name; the provider of the address sets it"})
+	}
+	return all
+}
+
+// wildcards are the records for the CNAME targets of individual domains.
+func (c Config) wildcards() []RequiredRecord {
+	all := []RequiredRecord{{"CNAME", "*." + c.ReturnPathHost, c.ReturnPathHost,
+		"rp.<domain> of each sending domain is an alias of a name below it"}}
+	if c.TrackingHost != "" {
+		all = append(all, RequiredRecord{"CNAME", "*." + c.TrackingLabel + c.TrackingHost, c.TrackingHost,
+			"tracking hosts are aliases of names below it"})
 	}
 	return all
 }

@@ -117,9 +117,13 @@ spec:
         {{- else }}
         - {name: POSTRIDER_DELIVERY_CONCURRENCY, value: {{ int $values.concurrency | quote }}}
         {{- if not (hasKey $.Values.settings "POSTRIDER_EGRESS") }}
-        # The processes of a node share its public address.
+        # Processes with the same name divide what mailbox providers allow for a public address.
         - name: POSTRIDER_EGRESS
+          {{- if eq $values.egress "release" }}
+          value: {{ $.Release.Name | quote }}
+          {{- else }}
           valueFrom: {fieldRef: {fieldPath: spec.nodeName}}
+          {{- end }}
         {{- end }}
         {{- end }}
         # The name of a pod of a StatefulSet stays the same after a restart.

@@ -70,15 +70,16 @@ func (s *Server) buildReply(query *dns.Msg, tcp bool) *dns.Msg {
 // fillReply walks the aliases of a name and appends the records at the end of the chain.
 func (s *Server) fillReply(reply *dns.Msg, name string, qtype uint16) {
 	for links := 0; ; links++ {
-		if s.faults[name] == NXDomain || len(s.records[name]) == 0 && !s.hasChildren(name) {
+		records := s.recordsOf(name)
+		if s.faults[name] == NXDomain || len(records) == 0 && !s.hasChildren(name) {
 			s.fillNegative(reply, name, dns.RcodeNameError)
 			return
 		}
-		if found := ofType(s.records[name], qtype); len(found) > 0 {
+		if found := ofType(records, qtype); len(found) > 0 {
 			reply.Answer = append(reply.Answer, found...)
 			return
 		}
-		alias := ofType(s.records[name], dns.TypeCNAME)
+		alias := ofType(records, dns.TypeCNAME)
 		if len(alias) == 0 {
 			s.fillNegative(reply, name, dns.RcodeSuccess)
 			return
@@ -99,6 +100,21 @@ func (s *Server) hasChildren(name string) bool {
 		}
 	}
 	return false
+}
+
+// recordsOf returns the records of a name that exists, or else those of a wildcard at its parent (RFC 4592).
+func (s *Server) recordsOf(name string) []dns.RR {
+	if len(s.records[name]) > 0 || s.hasChildren(name) {
+		return s.records[name]
+	}
+	_, parent, _ := strings.Cut(name, ".")
+	var found []dns.RR
+	for _, rr := range s.records["*."+parent] {
+		rr = dns.Copy(rr)
+		rr.Header().Name = name
+		found = append(found, rr)
+	}
+	return found
 }
 
 func (s *Server) fillNegative(reply *dns.Msg, name string, rcode int) {
