@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/static"
 )
 
-// assets are the files of a build. Each file exists as .br and as .gz, but not uncompressed.
+// assets are the files of a build. Each file exists as .gz, some as .br, and none uncompressed.
 type assets struct {
 	built fs.FS
 	texts sync.Map // requested files by name: *static.Text
@@ -42,9 +42,12 @@ func (a *assets) read(name, media string) (*static.Text, error) {
 	if known, is := a.texts.Load(name); is {
 		return known.(*static.Text), nil
 	}
-	brotli, missing := fs.ReadFile(a.built, "assets/"+name+".br")
 	gzipped, err := fs.ReadFile(a.built, "assets/"+name+".gz")
-	if err := errors.Join(missing, err); err != nil {
+	if err != nil {
+		return nil, err
+	}
+	brotli, err := fs.ReadFile(a.built, "assets/"+name+".br")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	header := http.Header{"Content-Type": {media}, "Cache-Control": {"public, max-age=31536000, immutable"},
