@@ -85,6 +85,7 @@ func defaultValues(others map[string]any) map[string]any {
 		"POSTRIDER_TRACKING_TLS_ADDR": "", "POSTRIDER_ACME_CA": "https://acme-v02.api.letsencrypt.org/directory", "POSTRIDER_ACME_EMAIL": "",
 		"POSTRIDER_WEBHOOK_ALLOW": none, "POSTRIDER_RSPAMD_URL": "", "POSTRIDER_BLOBS": blob.Config{},
 		"POSTRIDER_BLOBS_SENT_AFTER": time.Duration(0), "POSTRIDER_LOG_LEVEL": slog.LevelInfo, "POSTRIDER_OTLP_ENDPOINT": "",
+		"POSTRIDER_OWN_TARGETS": false,
 	}
 	maps.Copy(want, others)
 	return want
