@@ -21,8 +21,9 @@ import (
 	"github.com/postrider/postrider/runtime/base/intake"
 )
 
-var allModules = []string{"signin", "billing", "accounts", "domains", "deliverability", "sending", "suppression", "templates", "tracking",
-	"webhooks", "inbound", "eventlog", "relay", "automations", "statistics", "apilog", "outbound", "development"}
+var allModules = []string{"signin", "billing", "accounts", "domains", "deliverability", "sending", "suppression",
+	"templates", "tracking", "webhooks", "inbound", "eventlog", "relay", "automations", "statistics", "apilog", "outbound",
+	"development"}
 
 // testServer is the handler with a real listener and fake services.
 type testServer struct {

@@ -126,7 +126,8 @@ func (s *Service) Summarize(ctx context.Context, accountID, domainID string) (Su
 
 // SummarizeMany returns the summaries of the domains of the account among those IDs, by ID. It reads the reports
 // about all of them at once.
-func (s *Service) SummarizeMany(ctx context.Context, accountID string, domainIDs ...string) (map[string]Summary, error) {
+func (s *Service) SummarizeMany(ctx context.Context, accountID string,
+	domainIDs ...string) (map[string]Summary, error) {
 	list, err := s.domains.GetMany(ctx, accountID, domainIDs...)
 	if err != nil {
 		return nil, err

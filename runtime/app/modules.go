@@ -87,8 +87,8 @@ type Module struct {
 	// Routes are its REST routes. Constructed without services, they still describe the same operations for
 	// the OpenAPI document.
 	Routes []route
-	// Beside contains additional REST routes that require another enabled module, by the name of that module.
-	Beside map[string][]route
+	// RoutesWith contains additional REST routes that require another enabled module, by the name of that module.
+	RoutesWith map[string][]route
 	// Graph are the services that resolve its GraphQL fields.
 	Graph []part
 	// Edges are its other parts: pages, links, and lines of GET /readyz.
@@ -101,9 +101,9 @@ func Modules() []Module { return slices.Clone(registry) }
 // routes returns the constructors of its REST routes for the enabled modules.
 func (m Module) routes(on []string) []route {
 	all := slices.Clone(m.Routes)
-	for _, other := range slices.Sorted(maps.Keys(m.Beside)) {
+	for _, other := range slices.Sorted(maps.Keys(m.RoutesWith)) {
 		if slices.Contains(on, other) {
-			all = append(all, m.Beside[other]...)
+			all = append(all, m.RoutesWith[other]...)
 		}
 	}
 	return all
@@ -200,7 +200,7 @@ var registry = []Module{
 		Name: "statistics", Line: "counts the outcome of emails, for 25 months",
 		Requires: []string{"accounts"},
 		Option:   statistics.Module,
-		Beside: map[string][]route{
+		RoutesWith: map[string][]route{
 			"automations": {routesOf2(func(s *statistics.Service, of *automations.Service) api.Routes {
 				return reststatistics.AutomationRoutes(s, of)
 			})},
@@ -229,7 +229,7 @@ var registry = []Module{
 			}),
 			routesOf2(sentFileRoutes),
 		},
-		Beside: map[string][]route{"webhooks": {routesOf3(func(r *records.Service, d *webhooks.Service,
+		RoutesWith: map[string][]route{"webhooks": {routesOf3(func(r *records.Service, d *webhooks.Service,
 			offer event.Offer) api.Routes {
 			return restwebhooks.TestEventRoutes(r, d, offer)
 		})}},
@@ -275,8 +275,8 @@ var registry = []Module{
 			routesOf2(func(s *billing.Service, p *plans.Service) api.Routes { return restbilling.Routes(s, p) }),
 			routesOf(func(s *billing.Service) api.Routes { return restbilling.PaymentRoutes(s) }),
 		},
-		Beside: map[string][]route{"signin": {routesOf(func(s *billing.Service) api.Routes { return restoperator.BillingRoutes(s) })}},
-		Edges:  stripeEvents,
+		RoutesWith: map[string][]route{"signin": {routesOf(func(s *billing.Service) api.Routes { return restoperator.BillingRoutes(s) })}},
+		Edges:      stripeEvents,
 	},
 	{
 		Name: "sms", Line: "text messages: providers, opt-outs, caps, receipts",

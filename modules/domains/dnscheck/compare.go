@@ -193,7 +193,7 @@ func compareDMARC(e Set, found []string) Observation {
 			"recommended, not required.", name, e.dmarcValue())
 	case len(records) == 0:
 		o.Status = Mismatch
-		o.Advice = fmt.Sprintf("Let the TXT record at %s begin with \"v=DMARC1;\"; this is recommended, not required.",
+		o.Advice = fmt.Sprintf("Make the TXT record at %s begin with \"v=DMARC1;\"; this is recommended, not required.",
 			name)
 	case len(records) > 1:
 		o.Status = Mismatch
@@ -237,7 +237,7 @@ func compareTLSReports(e Set, found []string) Observation {
 		o.Status = Missing
 		o.Advice = fmt.Sprintf("Publish a TXT record at %s with the value %q; this is optional.", name, e.tlsReportsValue())
 	case len(records) == 0:
-		o.Advice = fmt.Sprintf("Let the TXT record at %s begin with \"v=TLSRPTv1;\"; this is optional.", name)
+		o.Advice = fmt.Sprintf("Make the TXT record at %s begin with \"v=TLSRPTv1;\"; this is optional.", name)
 	case len(records) > 1:
 		o.Advice = fmt.Sprintf("Keep only one TLS reporting record at %s: if there are several, senders ignore all of them.",
 			name)

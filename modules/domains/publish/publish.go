@@ -175,7 +175,7 @@ func (s *Service) Apply(ctx context.Context, accountID, domainID string, in Appl
 // wantedRecords returns the records with their rules for existing records. include is the host to add to an
 // existing SPF record.
 func wantedRecords(records []dnscheck.RecordCheck, include string) []dnsprovider.Wanted {
-	rules := map[dnscheck.Purpose]dnsprovider.Rule{dnscheck.Ownership: dnsprovider.Beside,
+	rules := map[dnscheck.Purpose]dnsprovider.Rule{dnscheck.Ownership: dnsprovider.Additional,
 		dnscheck.SPF: dnsprovider.MergeSPF, dnscheck.DMARC: dnsprovider.KeepPolicy,
 		dnscheck.TLSReports: dnsprovider.KeepPolicy}
 	wanted := make([]dnsprovider.Wanted, 0, len(records))

@@ -11,7 +11,7 @@ type Rule int
 
 // The rules.
 const (
-	Beside     Rule = iota // other values of the type are allowed: ownership
+	Additional Rule = iota // other values of the type are allowed: ownership
 	Alone                  // must be the only one of its type: CNAME, DKIM, MX
 	MergeSPF               // our include is added to an existing SPF record
 	KeepPolicy             // an existing policy is the domain owner's decision

@@ -21,7 +21,7 @@ func ns(name, host string) Record { return Record{Type: "NS", Name: name, Value:
 
 var (
 	wantOwnership = Wanted{Purpose: "ownership", Record: txt("_service.example.com", "postrider-verification=abc"),
-		Rule: Beside}
+		Rule: Additional}
 	wantDKIM = Wanted{Purpose: "dkim", Record: txt("s1._domainkey.example.com", "v=DKIM1; k=rsa; p=AAAA"),
 		Rule: Alone}
 	wantPath = Wanted{Purpose: "return_path", Record: cname("rp.example.com", "rp.postrider.test"), Rule: Alone}

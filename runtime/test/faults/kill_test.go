@@ -143,7 +143,7 @@ func TestSuspendedWorkerDoesNotResend(t *testing.T) {
 		t.Fatal(err)
 	}
 	stopped := time.Now()
-	second := first.Beside()
+	second := first.StartPeer()
 	expect.Eventually(t, "the second worker delivers everything", func() bool { return load.Missing(sink) == 0 })
 	awaitIdle(t, second)
 	took := time.Since(stopped)

@@ -91,8 +91,8 @@ func newServer(t testing.TB, program, database string, env ...string) *Server {
 	return s
 }
 
-// Beside starts another process on the same database, with the same keys.
-func (s *Server) Beside() *Server {
+// StartPeer starts another process on the same database, with the same keys.
+func (s *Server) StartPeer() *Server {
 	s.t.Helper()
 	return s.Moved(s.database, slices.Clone(s.env)...)
 }

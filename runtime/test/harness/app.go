@@ -76,8 +76,8 @@ func StartWith(t testing.TB, change func(setting.RawValues), with func(*app.Opti
 	return a
 }
 
-// Beside starts another process on the database of the app, with the same settings except for the change.
-func (a *App) Beside(t testing.TB, change func(setting.RawValues), with func(*app.Options)) *App {
+// StartPeer starts another process on the database of the app, with the same settings except for the change.
+func (a *App) StartPeer(t testing.TB, change func(setting.RawValues), with func(*app.Options)) *App {
 	t.Helper()
 	other := &App{DNS: a.DNS, MX: a.MX, Log: &expect.Log{}, Out: &expect.Log{}, settings: maps.Clone(a.settings)}
 	change(other.settings)

@@ -406,7 +406,7 @@ func TestAgentSeesToolsByScopeAndMode(t *testing.T) {
 		t.Errorf("the result does not name the skipped checks: %s", words)
 	}
 
-	read := app.Beside(t, func(s setting.RawValues) { s["POSTRIDER_MCP"] = "read" }, nil)
+	read := app.StartPeer(t, func(s setting.RawValues) { s["POSTRIDER_MCP"] = "read" }, nil)
 	read.APIKey = app.APIKey
 	for name, tool := range connectAgent(t, read).tools(t) {
 		if !tool.Annotations.ReadOnlyHint {
@@ -417,13 +417,13 @@ func TestAgentSeesToolsByScopeAndMode(t *testing.T) {
 		func(s setting.RawValues) { s["POSTRIDER_MCP"] = "off" },
 		func(s setting.RawValues) { s["POSTRIDER_MODULES"] = "-mcp" },
 	} {
-		off := app.Beside(t, change, nil)
+		off := app.StartPeer(t, change, nil)
 		if got := off.Do(t, http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"ping"}`); got.Status != http.StatusNotFound &&
 			got.Status != http.StatusMethodNotAllowed {
 			t.Errorf("with the tools off, POST /mcp returned %d %s", got.Status, got.Body)
 		}
 	}
-	inboundOff := app.Beside(t, func(s setting.RawValues) { s["POSTRIDER_MODULES"] = "-inbound,-statistics" }, nil)
+	inboundOff := app.StartPeer(t, func(s setting.RawValues) { s["POSTRIDER_MODULES"] = "-inbound,-statistics" }, nil)
 	inboundOff.APIKey = app.APIKey
 	names := connectAgent(t, inboundOff).toolNames(t)
 	for _, name := range []string{"list_received", "get_received", "reply", "email_statistics", "bounce_reasons"} {

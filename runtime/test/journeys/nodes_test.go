@@ -54,7 +54,7 @@ func newFleet(t *testing.T) *fleet {
 	t.Helper()
 	app := harness.StartWith(t, withNodeName("one"), withAddresses("127.0.0.2"))
 	app.MailDomain(t, "away.test")
-	return &fleet{scenario: scenarioOf(t, app), other: app.Beside(t, withNodeName("two"), withAddresses("127.0.0.3"))}
+	return &fleet{scenario: scenarioOf(t, app), other: app.StartPeer(t, withNodeName("two"), withAddresses("127.0.0.3"))}
 }
 
 // addSource adds a source address.
@@ -215,7 +215,7 @@ func TestMailIsSentByProcessWithItsAddress(t *testing.T) {
 		})
 	})
 	expect.Eventually(t, "ten messages wait", func() bool { return f.countWaiting(t, "127.0.0.4") >= 10 })
-	f.Beside(t, withNodeName("two"), withAddresses("127.0.0.4"))
+	f.StartPeer(t, withNodeName("two"), withAddresses("127.0.0.4"))
 	if from := f.awaitArrival(t, waits); from["127.0.0.4"] < 11 {
 		t.Errorf("%d messages were sent from %v, want at least 11 from 127.0.0.4", len(waits), from)
 	}

@@ -54,7 +54,7 @@ func TestSentBodiesMoveToObjectStore(t *testing.T) {
 	if after := ask(s.App); after != before {
 		t.Errorf("before the move:\n%s\nafter it:\n%s", before, after)
 	}
-	accepting := s.Beside(t, func(settings setting.RawValues) {
+	accepting := s.StartPeer(t, func(settings setting.RawValues) {
 		settings["POSTRIDER_DELIVERY_CONCURRENCY"], settings["POSTRIDER_NODE"] = "0", "accepting"
 	}, nil)
 	accepting.APIKey = s.APIKey
@@ -105,7 +105,7 @@ func TestBodiesAreNotMovedWhileAnotherVersionRuns(t *testing.T) {
 		return n
 	}
 	harness.Eventually(t, "it is delivered", func() bool { return count(`emails WHERE status = 'delivered'`) == 1 })
-	newer := first.Beside(t, func(settings setting.RawValues) {
+	newer := first.StartPeer(t, func(settings setting.RawValues) {
 		settings["POSTRIDER_BLOBS_SENT_AFTER"], settings["POSTRIDER_NODE"] = "10s", "newer"
 	}, func(o *app.Options) { o.Version = "newer" })
 	harness.Eventually(t, "it logs why nothing is moved", func() bool {
