@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -17,16 +18,18 @@ import (
 // HandleBody adds an operation that reads the body B. An invalid body is reported before an invalid path.
 func HandleBody[I, B, O any](g *TagGroup, op Operation, declare func(*B) body.Object,
 	handle func(context.Context, *Call, *I, B) (O, error)) {
-	type output struct{ Body O }
-	addOperation(g, op, schemaOfBody(g, declare), func(ctx context.Context, c *Call, in *I) (*output, error) {
+	if op.schema == nil {
+		op.schema = schemaOf(reflect.TypeFor[O](), op.ID+"Response")
+	}
+	addOperation(g, op, schemaOfBody(g, declare), func(ctx context.Context, c *Call, in *I) (*answer, error) {
 		given, err := parseBody(c, declare)
 		if err == nil {
 			var b B
 			if b, err = readInput(op, in, given, declare); err == nil {
-				var out output
-				if out.Body, err = handle(ctx, c, in, b); err == nil {
-					c.keepAnswer(op, out.Body)
-					return &out, nil
+				var out O
+				if out, err = handle(ctx, c, in, b); err == nil {
+					c.keepAnswer(op, out)
+					return &answer{out}, nil
 				}
 			}
 		}

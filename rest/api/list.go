@@ -37,8 +37,7 @@ func ListBy[I, T, R any](g *TagGroup, op Operation, as Plural,
 	op.Method, op.Example = http.MethodGet, map[string]any{as.Member: []any{op.Example}, "has_more": false,
 		"next_cursor": nil}
 	op.schema = as.listSchema(reflect.TypeFor[R]())
-	type output struct{ Body any }
-	addOperation(g, op, nil, func(ctx context.Context, c *Call, in *I) (*output, error) {
+	addOperation(g, op, nil, func(ctx context.Context, c *Call, in *I) (*answer, error) {
 		err := op.checkItem(in)
 		if err == nil {
 			var found page.Page[T]
@@ -46,7 +45,7 @@ func ListBy[I, T, R any](g *TagGroup, op Operation, as Plural,
 				var encoded json.RawMessage
 				if encoded, err = as.encodePage(wire.ListOf(found.Items, show), found.HasMore,
 					found.NextCursor); err == nil {
-					return &output{encoded}, nil
+					return &answer{encoded}, nil
 				}
 			}
 		}

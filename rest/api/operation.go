@@ -153,16 +153,21 @@ func (a *API) Describe(add func(*huma.OpenAPI)) { add(a.huma.OpenAPI()) }
 func addOperation[I, O any](g *TagGroup, op Operation, schema *huma.Schema,
 	handle func(context.Context, *Call, *I) (*O, error)) {
 	op.query = queryParameters(reflect.TypeFor[I]())
+	huma.Register(g.api.huma, g.toHuma(op, schema), func(ctx context.Context, in *I) (*O, error) {
+		return handle(ctx, callOf(ctx), in)
+	})
+}
+
+// toHuma records an operation and returns its form for Huma. It is not part of addOperation, which is compiled for each
+// pair of input and output.
+func (g *TagGroup) toHuma(op Operation, schema *huma.Schema) huma.Operation {
 	g.api.operations = append(g.api.operations, op)
-	huma.Register(g.api.huma, huma.Operation{
+	return huma.Operation{
 		Method: op.Method, Path: op.Path, OperationID: op.ID, Tags: []string{g.tag},
 		Summary: op.Summary, Description: op.Description, DefaultStatus: cmp.Or(op.Status, http.StatusOK),
 		Middlewares: huma.Middlewares{g.api.guard(op)},
 		Metadata:    map[string]any{openapi.Key: op.toOpenAPI(schema)},
-	}, func(ctx context.Context, in *I) (*O, error) {
-		c := callOf(ctx)
-		return handle(ctx, c, in)
-	})
+	}
 }
 
 func (op Operation) toOpenAPI(schema *huma.Schema) openapi.OperationDoc {
@@ -184,14 +189,19 @@ func (op Operation) toOpenAPI(schema *huma.Schema) openapi.OperationDoc {
 		out.Request = op.Body.describeBody(schema)
 	}
 	if op.Answer != nil {
-		out.Answer = schemaOf(reflect.TypeOf(op.Answer))
+		out.Answer = schemaOf(reflect.TypeOf(op.Answer), "")
 	}
 	return out
 }
 
-func schemaOf(t reflect.Type) func(huma.Registry) *huma.Schema {
-	return func(schemas huma.Registry) *huma.Schema { return schemas.Schema(t, true, "") }
+// schemaOf describes a type. A type without a name is named after the operation.
+func schemaOf(t reflect.Type, name string) func(huma.Registry) *huma.Schema {
+	return func(schemas huma.Registry) *huma.Schema { return schemas.Schema(t, true, name) }
 }
+
+// answer is the output of all operations whose handlers return a value. Huma's code is compiled for each type of
+// output, so the type of the value is described by the schema of the operation only.
+type answer struct{ Body any }
 
 // queryParameters returns the names of the query parameters in a parameter struct.
 func queryParameters(input reflect.Type) []string {
