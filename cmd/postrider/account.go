@@ -16,6 +16,8 @@ type accountCommand struct {
 	List   accountListCommand   `cmd:"" help:"List all accounts as JSON, ordered by email."`
 	Show   accountShowCommand   `cmd:"" help:"Show an account and its usage as JSON."`
 	Update accountUpdateCommand `cmd:"" help:"Update an account and print it as JSON. Takes effect within 5 seconds."`
+	Export accountExportCommand `cmd:"" help:"Write an account with its settings and history to a file."`
+	Import accountImportCommand `cmd:"" help:"Create the account of a file that account export wrote, and print what it contains as JSON."`
 }
 
 type accountCreateCommand struct {

@@ -162,7 +162,17 @@ func KeyMark(cfg setting.Values) string {
 	if err != nil {
 		return ""
 	}
-	return hex.EncodeToString(box.Derive("mark of backups")[:8])
+	return marksOf(box)[0]
+}
+
+// KeyMarks returns what KeyMark returns, for each of the master keys.
+func (s *Store) KeyMarks() []string { return marksOf(s.Box) }
+
+func marksOf(box *secret.Box) (marks []string) {
+	for _, derived := range box.DeriveEach("mark of backups") {
+		marks = append(marks, hex.EncodeToString(derived[:8]))
+	}
+	return marks
 }
 
 // Server returns the data directory of the embedded PostgreSQL, and where to look for its programs.

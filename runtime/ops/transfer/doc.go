@@ -1,0 +1,16 @@
+// Package transfer writes an account to a file, and creates the account of such a file in another installation.
+//
+// The file is a tar archive, compressed with zstd:
+//
+//	manifest.json            the format, the account, and the columns of each table
+//	tables/<table>/<n>.jsonl the rows of a table as JSON objects, one per line, in parts of a few megabytes
+//	objects/<key>            bodies and attachments from the object store
+//	end.json                 the number of rows and the SHA-256 of each part; a file without it is incomplete
+//
+// The rows are a snapshot of one moment. Export copies what is finished: queued and scheduled emails, automation runs in
+// progress and pending webhook deliveries stay where they are, because two installations would both complete them.
+// Import creates all rows in one transaction, so that it can be repeated after any failure.
+//
+// Secrets stay encrypted under the master key of the source, which is also the key of links and addresses in emails that
+// were sent. Import therefore requires that the target knows this key.
+package transfer

@@ -1,0 +1,184 @@
+package transfer
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/postrider/postrider/runtime/storage/blob"
+	"github.com/postrider/postrider/runtime/storage/db"
+)
+
+// Options are the parts of an installation that an export or import uses.
+type Options struct {
+	Keys        []string          // marks of the master keys, the current one first
+	Program     string            // version of this program
+	Objects     blob.Store        // nil without an object store
+	Credentials bool              // include passwords, passkeys and other ways to sign in
+	Plan        string            // import: plan of the account instead of its own
+	Progress    func(done string) // called after each table
+}
+
+// Result is what was exported or imported.
+type Result struct {
+	Manifest Manifest
+	End      End
+}
+
+// Export writes an account to w. The database can be in use.
+func Export(ctx context.Context, d *db.DB, accountID string, w io.Writer, o Options) (*Result, error) {
+	tx, err := d.SQL.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
+	if err != nil {
+		return nil, fmt.Errorf("begin: %w", err)
+	}
+	defer tx.Rollback() //nolint:errcheck // only temporary tables were written
+	if _, err := db.Exec(ctx, tx, `SET LOCAL statement_timeout = 0`); err != nil {
+		return nil, err
+	}
+	result := &Result{Manifest: Manifest{Format: format, Version: formatVersion, AccountID: accountID, Program: o.Program,
+		Schema: db.Schema(), Keys: o.Keys[0], Columns: map[string][]string{}, Passwords: o.Credentials}}
+	m := &result.Manifest
+	err = tx.QueryRowContext(ctx, `SELECT email, now() FROM accounts WHERE id = $1`, accountID).Scan(&m.Email, &m.ExportedAt)
+	if err != nil {
+		return nil, fmt.Errorf("read account %s: %w", accountID, err)
+	}
+	out, err := newBundleWriter(w, m.ExportedAt)
+	if err != nil {
+		return nil, err
+	}
+	e := exporter{tx: tx, out: out, options: o, account: accountID}
+	if err := e.run(ctx, m); err != nil {
+		return nil, errors.Join(err, out.zip.Close())
+	}
+	result.End = out.end
+	return result, out.close()
+}
+
+type exporter struct {
+	tx      *sql.Tx
+	out     *bundleWriter
+	options Options
+	account string
+}
+
+func (e *exporter) run(ctx context.Context, m *Manifest) error {
+	if err := e.findUnfinished(ctx); err != nil {
+		return err
+	}
+	for _, t := range e.included() {
+		columns, err := db.All(ctx, e.tx, db.Value[string], columnsSQL, t.name)
+		if err != nil {
+			return err
+		}
+		m.Columns[t.name] = columns
+	}
+	if err := e.out.addJSON(manifestName, m); err != nil {
+		return err
+	}
+	for _, t := range e.included() {
+		if err := e.writeTable(ctx, t); err != nil {
+			return fmt.Errorf("export %s: %w", t.name, err)
+		}
+		e.options.Progress(fmt.Sprintf("%s: %d rows", t.name, e.out.end.Rows[t.name]))
+	}
+	for _, t := range tables {
+		if t.objects != "" {
+			if err := e.writeObjects(ctx, t); err != nil {
+				return fmt.Errorf("export the objects of %s: %w", t.name, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (e *exporter) included() (list []table) {
+	for _, t := range tables {
+		if !t.credential || e.options.Credentials {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// columnsSQL lists the columns of a table.
+const columnsSQL = `SELECT attname::text FROM pg_attribute WHERE attrelid = ('public.' || $1::text)::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = '' ORDER BY attnum`
+
+// findUnfinished notes the emails that are not exported, and counts what stays.
+func (e *exporter) findUnfinished(ctx context.Context) error {
+	_, err := db.Exec(ctx, e.tx, `CREATE TEMP TABLE transfer_open_emails (email_id text PRIMARY KEY) ON COMMIT DROP`)
+	if err != nil {
+		return err
+	}
+	if _, err := db.Exec(ctx, e.tx, `INSERT INTO transfer_open_emails SELECT DISTINCT email_id FROM recipients WHERE account_id = $1 AND due_at IS NOT NULL
+UNION SELECT id FROM emails WHERE account_id = $1 AND release_at IS NOT NULL`, e.account); err != nil {
+		return err
+	}
+	s := &e.out.end.Unfinished
+	return e.tx.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM transfer_open_emails), (SELECT count(*) FROM (`+openRuns+`) r), (SELECT count(*) FROM (`+
+		openPosts+`) p), (SELECT count(*) FROM (`+openTexts+`) t)`, e.account).
+		Scan(&s.Emails, &s.AutomationRuns, &s.WebhookDeliveries, &s.TextMessages)
+}
+
+func (e *exporter) writeTable(ctx context.Context, t table) error {
+	part := partWriter{to: e.out, table: t.name}
+	err := db.Each(ctx, e.tx, func(row db.Row) error {
+		var encoded sql.RawBytes
+		if err := row.Scan(&encoded); err != nil {
+			return err
+		}
+		return part.addRow(encoded)
+	}, `SELECT row_to_json(t) FROM `+t.name+` t WHERE `+t.condition(), e.account)
+	if err != nil {
+		return err
+	}
+	return part.flush()
+}
+
+// condition selects the rows of the account.
+func (t table) condition() string {
+	if t.where != "" {
+		return t.where
+	}
+	return `account_id = $1`
+}
+
+func (e *exporter) writeObjects(ctx context.Context, t table) error {
+	keys, err := db.All(ctx, e.tx, db.Value[string], `SELECT `+t.objects+` FROM `+t.name+` WHERE `+t.condition()+` AND `+
+		t.objects+` IS NOT NULL ORDER BY 1`, e.account)
+	if err != nil {
+		return err
+	}
+	if len(keys) > 0 && e.options.Objects == nil {
+		return errNoObjectStore
+	}
+	for i, key := range keys {
+		content, err := e.readObject(ctx, key)
+		if err == nil {
+			err = e.out.add(objectFolder+key, content)
+		}
+		if err != nil {
+			return err
+		}
+		e.out.end.Objects++
+		if (i+1)%1000 == 0 {
+			e.options.Progress(fmt.Sprintf("objects of %s: %d of %d", t.name, i+1, len(keys)))
+		}
+	}
+	return nil
+}
+
+var errNoObjectStore = errors.New("POSTRIDER_BLOBS: the account has bodies or attachments in an object store, which is not configured")
+
+func (e *exporter) readObject(ctx context.Context, key string) ([]byte, error) {
+	from, err := e.options.Objects.Get(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	content, err := io.ReadAll(io.LimitReader(from, maxPart+1))
+	if err = errors.Join(err, from.Close()); err == nil && len(content) > maxPart {
+		err = fmt.Errorf("the object %s is larger than %d bytes", key, maxPart)
+	}
+	return content, err
+}

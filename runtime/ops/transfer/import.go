@@ -1,0 +1,309 @@
+package transfer
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/postrider/postrider/runtime/storage/blob"
+	"github.com/postrider/postrider/runtime/storage/db"
+)
+
+// Import creates the account of a file. It changes nothing if it returns an error, except that objects may already be
+// in the object store.
+func Import(ctx context.Context, d *db.DB, r io.Reader, o Options) (*Result, error) {
+	in, err := newBundleReader(r)
+	if err != nil {
+		return nil, err
+	}
+	defer in.close()
+	name, content, err := in.next()
+	if err != nil {
+		return nil, err
+	}
+	result := &Result{}
+	m := &result.Manifest
+	if name != manifestName || json.Unmarshal(content, m) != nil || m.Format != format {
+		return nil, errors.New("not a file of postrider admin account export")
+	}
+	if err := o.accepts(m); err != nil {
+		return nil, err
+	}
+	tx, err := d.SQL.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, fmt.Errorf("begin: %w", err)
+	}
+	defer tx.Rollback() //nolint:errcheck // after a commit it has no effect
+	i := importer{tx: tx, in: in, options: o, manifest: m, rows: map[string]int64{}, columns: map[string]columns{}}
+	if result.End, err = i.run(ctx); err != nil {
+		return nil, err
+	}
+	if err := tx.Commit(); err != nil {
+		return nil, fmt.Errorf("commit: %w", err)
+	}
+	return result, nil
+}
+
+// accepts checks that this installation can read a file.
+func (o Options) accepts(m *Manifest) error {
+	switch {
+	case m.Version > formatVersion || m.Schema > db.Schema():
+		return fmt.Errorf("the file was written by a newer version (%s): update this installation first", m.Program)
+	case !slices.Contains(o.Keys, m.Keys):
+		return errors.New("POSTRIDER_MASTER_KEY: the secrets of the account are encrypted with the master key of its " +
+			"installation: append that key to the keys of this one")
+	}
+	return nil
+}
+
+type importer struct {
+	tx       *sql.Tx
+	in       *bundleReader
+	options  Options
+	manifest *Manifest
+	rows     map[string]int64 // read so far, by table
+	objects  int64
+	columns  map[string]columns // of this installation, by table
+	at       int                // index in tables of the table that is being read
+}
+
+// columns are the columns of a table.
+type columns struct {
+	all      []string
+	numbered []string // those that the database numbers
+}
+
+// prepareSQL creates the tables that record which ids differ.
+const prepareSQL = `
+SET LOCAL statement_timeout = 0;
+CREATE TEMP TABLE transfer_users (old text PRIMARY KEY, new text NOT NULL) ON COMMIT DROP;
+CREATE TEMP TABLE transfer_numbers (space text, old bigint, new bigint NOT NULL, PRIMARY KEY (space, old)) ON COMMIT DROP`
+
+func (i *importer) run(ctx context.Context) (end End, err error) {
+	if _, err := i.tx.ExecContext(ctx, prepareSQL); err != nil {
+		return end, err
+	}
+	if err := i.checkTarget(ctx); err != nil {
+		return end, err
+	}
+	for {
+		name, content, err := i.in.next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return end, fmt.Errorf("the file is incomplete: it has no %s", endName)
+		case err != nil:
+			return end, err
+		case name == endName:
+			if err := json.Unmarshal(content, &end); err != nil {
+				return end, fmt.Errorf("%s: %w", endName, err)
+			}
+			return end, i.in.check(end, i.rows, i.objects)
+		case strings.HasPrefix(name, objectFolder):
+			err = i.putObject(ctx, strings.TrimPrefix(name, objectFolder), content)
+		default:
+			err = i.readPart(ctx, name, content)
+		}
+		if err != nil {
+			return end, fmt.Errorf("import %s: %w", name, err)
+		}
+	}
+}
+
+// checkTarget reports conflicts that concern the account as a whole.
+func (i *importer) checkTarget(ctx context.Context) error {
+	there, err := db.One(ctx, i.tx, db.Value[bool], `SELECT EXISTS (SELECT FROM accounts WHERE id = $1)`, i.manifest.AccountID)
+	if err != nil {
+		return err
+	}
+	if there {
+		return fmt.Errorf("the account %s already exists in this installation", i.manifest.AccountID)
+	}
+	return nil
+}
+
+// readPart imports the rows of a part.
+func (i *importer) readPart(ctx context.Context, name string, content []byte) error {
+	tableName, _, _ := strings.Cut(strings.TrimPrefix(name, tablesFolder), "/")
+	at := slices.IndexFunc(tables, func(t table) bool { return t.name == tableName })
+	if at < 0 || !strings.HasPrefix(name, tablesFolder) {
+		return errors.New("not an entry of an account's file")
+	}
+	if at < i.at {
+		return fmt.Errorf("the table must precede %s", tables[i.at].name)
+	}
+	if at > i.at {
+		i.options.Progress(fmt.Sprintf("%s: %d rows", tables[i.at].name, i.rows[tables[i.at].name]))
+	}
+	i.at = at
+	t := tables[at]
+	lines := bytes.Count(content, []byte("\n"))
+	i.rows[t.name] += int64(lines)
+	if t.credential && !i.options.Credentials {
+		return nil
+	}
+	return i.insert(ctx, t, asArray(content), lines)
+}
+
+// asArray turns lines into a JSON array.
+func asArray(lines []byte) string {
+	array := bytes.ReplaceAll(bytes.TrimSuffix(lines, []byte("\n")), []byte("\n"), []byte(","))
+	return "[" + string(array) + "]"
+}
+
+func (i *importer) insert(ctx context.Context, t table, rows string, count int) error {
+	if err := i.prepareRows(ctx, t, rows); err != nil {
+		return err
+	}
+	have, err := i.columnsOf(ctx, t)
+	if err != nil {
+		return err
+	}
+	var names, values []string
+	for _, column := range i.manifest.Columns[t.name] {
+		if !slices.Contains(have.all, column) {
+			return fmt.Errorf("this installation has no column %s: update it first", column)
+		}
+		value, keep := t.valueOf(column, have)
+		if keep {
+			names, values = append(names, quote(column)), append(values, value)
+		}
+	}
+	args := []any{i.manifest.AccountID, rows}
+	if t.name == "accounts" {
+		args = append(args, i.options.Plan)
+	}
+	added, err := db.Exec(ctx, i.tx, `INSERT INTO `+t.name+` (`+strings.Join(names, ", ")+`) OVERRIDING SYSTEM VALUE SELECT `+
+		strings.Join(values, ", ")+` FROM `+rowsOf(t.name, 2)+` WHERE $1::text <> '' AND `+t.ownOnly(), args...)
+	if err == nil && t.user == "" && added != count {
+		err = fmt.Errorf("%d of %d rows belong to another account", count-added, count)
+	}
+	return err
+}
+
+// prepareRows reports conflicts of rows, and assigns new numbers.
+func (i *importer) prepareRows(ctx context.Context, t table, rows string) error {
+	switch t.name {
+	case "accounts":
+		return i.choosePlan(ctx, rows)
+	case "users":
+		_, err := db.Exec(ctx, i.tx, `INSERT INTO transfer_users SELECT DISTINCT ON (r.id) r.id, u.id FROM `+rowsOf(t.name, 1)+
+			` JOIN users u ON u.email = r.email OR u.id = r.id ORDER BY r.id, u.email = r.email DESC`, rows)
+		return err
+	case "domains":
+		taken, err := db.All(ctx, i.tx, db.Value[string], `SELECT DISTINCT d.name FROM `+rowsOf(t.name, 1)+` JOIN domains d ON d.name = r.name
+WHERE r.status IN ('verified', 'temporary_failure') AND d.status IN ('verified', 'temporary_failure') ORDER BY 1`, rows)
+		if err == nil && len(taken) > 0 {
+			err = fmt.Errorf("another account has verified %s: remove the domain there first", strings.Join(taken, ", "))
+		}
+		return err
+	}
+	if space := t.renumber["id"]; space != "" {
+		_, err := db.Exec(ctx, i.tx, `INSERT INTO transfer_numbers SELECT $2::text, r.id, nextval((
+	SELECT coalesce(pg_get_serial_sequence($2::text, 'id'), substring(pg_get_expr(d.adbin, d.adrelid) FROM '''(.*)'''))
+	FROM pg_attribute a LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+	WHERE a.attrelid = $2::text::regclass AND a.attname = 'id')::regclass) FROM `+rowsOf(t.name, 1), rows, space)
+		return err
+	}
+	return nil
+}
+
+// choosePlan checks that the plan of the account exists.
+func (i *importer) choosePlan(ctx context.Context, rows string) error {
+	own, err := db.One(ctx, i.tx, db.Value[string], `SELECT r.plan_id FROM `+rowsOf("accounts", 1), rows)
+	if err != nil {
+		return err
+	}
+	if i.options.Plan == "" {
+		i.options.Plan = own
+	}
+	there, err := db.One(ctx, i.tx, db.Value[bool], `SELECT EXISTS (SELECT FROM plans WHERE id = $1)`, i.options.Plan)
+	if err == nil && !there {
+		err = fmt.Errorf("there is no plan %q: create it, or choose another with --plan", i.options.Plan)
+	}
+	return err
+}
+
+func (i *importer) columnsOf(ctx context.Context, t table) (columns, error) {
+	if known, found := i.columns[t.name]; found {
+		return known, nil
+	}
+	var c columns
+	err := db.Each(ctx, i.tx, func(row db.Row) error {
+		var name string
+		var numbered bool
+		if err := row.Scan(&name, &numbered); err != nil {
+			return err
+		}
+		if c.all = append(c.all, name); numbered {
+			c.numbered = append(c.numbered, name)
+		}
+		return nil
+	}, `SELECT a.attname, a.attidentity <> '' OR coalesce(pg_get_expr(d.adbin, d.adrelid) LIKE 'nextval(%', false) FROM pg_attribute a
+LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+WHERE a.attrelid = ('public.' || $1::text)::regclass AND a.attnum > 0 AND NOT a.attisdropped`, t.name)
+	i.columns[t.name] = c
+	return c, err
+}
+
+// valueOf returns the expression for a column, and whether the column is imported at all.
+func (t table) valueOf(column string, have columns) (string, bool) {
+	if value, replaced := t.set[column]; replaced {
+		return value, true
+	}
+	if space := t.renumber[column]; space != "" {
+		return `(SELECT n.new FROM transfer_numbers n WHERE n.space = '` + space + `' AND n.old = r.` + column + `)`, true
+	}
+	switch {
+	case column == "account_id":
+		return `$1::text`, true
+	case t.name == "accounts" && column == "id":
+		return `$1::text`, true
+	case slices.Contains(have.numbered, column):
+		return "", false
+	}
+	return `r.` + quote(column), true
+}
+
+// ownOnly is a condition that rows of other accounts do not meet.
+func (t table) ownOnly() string {
+	switch {
+	case t.user != "":
+		return `r.` + t.user + ` NOT IN (SELECT old FROM transfer_users)`
+	case t.parent.column == "":
+		return `true`
+	}
+	return `NOT EXISTS (SELECT FROM ` + t.parent.table + ` p WHERE p.id = r.` + t.parent.column + ` AND p.account_id <> $1)`
+}
+
+// rowsOf is a FROM item with the rows of a parameter that contains a JSON array.
+func rowsOf(tableName string, parameter int) string {
+	return fmt.Sprintf(`json_populate_recordset(NULL::public.%s, $%d::json) r`, tableName, parameter)
+}
+
+func quote(column string) string { return `"` + strings.ReplaceAll(column, `"`, `""`) + `"` }
+
+// putObject stores an object, unless the store has it already. An object with other content is not replaced.
+func (i *importer) putObject(ctx context.Context, key string, content []byte) error {
+	if i.options.Objects == nil {
+		return errNoObjectStore
+	}
+	i.objects++
+	from, err := i.options.Objects.Get(ctx, key)
+	if errors.Is(err, blob.ErrNotFound) {
+		return i.options.Objects.Put(ctx, key, bytes.NewReader(content), int64(len(content)))
+	}
+	if err != nil {
+		return err
+	}
+	existing, err := io.ReadAll(io.LimitReader(from, maxPart+1))
+	if err = errors.Join(err, from.Close()); err == nil && !bytes.Equal(existing, content) {
+		err = errors.New("the object store has another object with this key")
+	}
+	return err
+}

@@ -1,0 +1,119 @@
+package transfer
+
+// table is a table with rows of accounts.
+type table struct {
+	name string
+	// where selects the rows of the account $1. The default is the column account_id.
+	where string
+	// parent names a column with the id of a row of another table, which must not belong to another account.
+	parent reference
+	// set replaces columns on import. $1 is the account, and r the row.
+	set map[string]string
+	// renumber lists columns whose numbers are assigned anew: id, and columns that contain such an id of another
+	// table. Other columns named id that the database numbers get a new number without a record of it.
+	renumber map[string]string
+	// user is the column with the id of the user that a row belongs to. Rows of users that exist at the target are
+	// not imported.
+	user string
+	// credential reports whether the rows let somebody sign in.
+	credential bool
+	// objects names a column with the key of an object.
+	objects string
+}
+
+type reference struct{ column, table string }
+
+const (
+	ofDomains = `domain_id IN (SELECT id FROM domains WHERE account_id = $1)`
+	ofUsers   = `IN (SELECT user_id FROM memberships WHERE account_id = $1)`
+	// Emails with an unfinished recipient.
+	openEmails = `SELECT email_id FROM transfer_open_emails`
+	openRuns   = `SELECT id FROM automation_runs WHERE account_id = $1 AND ended_at IS NULL`
+	openPosts  = `SELECT id FROM webhook_deliveries WHERE account_id = $1 AND settled_at IS NULL`
+	openTexts  = `SELECT id FROM sms_messages WHERE account_id = $1 AND settled_at IS NULL`
+
+	closed = `account_id = $1 AND `
+	// A user who exists at the target keeps the id there.
+	mapUser = `coalesce((SELECT u.new FROM transfer_users u WHERE u.old = r.`
+)
+
+func userIn(column string) map[string]string {
+	return map[string]string{column: mapUser + column + `), r.` + column + `)`}
+}
+
+// tables lists the tables in the order of their references.
+var tables = []table{
+	{name: "accounts", where: `id = $1`, set: map[string]string{"system": "false", "plan_id": "$3::text", "payment_due_at": "NULL", "payment_method_at": "NULL"}},
+	{name: "account_brands", where: `id = $1`, set: map[string]string{"id": "$1::text"}},
+	{name: "users", where: `id ` + ofUsers, user: "id", set: map[string]string{"operator": "false"}},
+	{name: "passwords", where: `id ` + ofUsers, user: "id", credential: true},
+	{name: "second_factors", where: `id ` + ofUsers, user: "id", credential: true},
+	{name: "passkeys", where: `user_id ` + ofUsers, user: "user_id", credential: true},
+	{name: "identities", where: `user_id ` + ofUsers, user: "user_id", credential: true},
+	{name: "memberships", set: userIn("user_id")},
+	{name: "former_members", set: userIn("user_id")},
+	{name: "api_keys", set: userIn("created_by")},
+	{name: "smtp_credentials", set: userIn("created_by")},
+	{name: "audit_entries", set: userIn("actor_id")},
+	{name: "api_requests", set: userIn("user_id")},
+	{name: "storage_counters"},
+	{name: "usages"},
+	{name: "usage_hours"},
+
+	// The target checks the DNS records at once, because its own differ.
+	{name: "domains", set: map[string]string{"due_at": "now()"}},
+	{name: "domain_checks", parent: reference{"domain_id", "domains"}},
+	{name: "dkim_keys", where: ofDomains, parent: reference{"domain_id", "domains"}},
+	{name: "dmarc_counts", where: ofDomains, parent: reference{"domain_id", "domains"}},
+	{name: "dmarc_refusals", where: ofDomains, parent: reference{"domain_id", "domains"}},
+	{name: "dmarc_reports", where: ofDomains, parent: reference{"domain_id", "domains"}},
+	{name: "tls_counts", where: ofDomains, parent: reference{"domain_id", "domains"}},
+	{name: "tls_reports", where: ofDomains, parent: reference{"domain_id", "domains"}},
+	{name: "tracking_hosts", parent: reference{"domain_id", "domains"}, set: map[string]string{"due_at": "now()"}},
+	{name: "address_rule_sets", parent: reference{"domain_id", "domains"}},
+	{name: "smarthosts"},
+	{name: "suppressions"},
+	{name: "category_opt_outs"},
+
+	{name: "templates"},
+	{name: "template_versions", parent: reference{"template_id", "templates"}},
+	{name: "template_edits", parent: reference{"template_id", "templates"}},
+	{name: "template_images"},
+
+	{name: "emails", where: closed + `id NOT IN (` + openEmails + `)`, parent: reference{"domain_id", "domains"}, objects: "body_key"},
+	{name: "recipients", where: closed + `email_id NOT IN (` + openEmails + `)`, parent: reference{"email_id", "emails"}, renumber: map[string]string{"id": "recipients"}},
+	{name: "attempts", where: closed + `email_id NOT IN (` + openEmails + `)`, parent: reference{"email_id", "emails"}, set: map[string]string{"node": "NULL"}, renumber: map[string]string{"recipient_id": "recipients"}},
+	{name: "attachments", where: closed + `email_id NOT IN (` + openEmails + `)`, parent: reference{"email_id", "emails"}, objects: "object_key"},
+	{name: "delivery_reports", where: closed + `email_id NOT IN (` + openEmails + `)`, parent: reference{"email_id", "emails"}, renumber: map[string]string{"recipient_id": "recipients"}},
+	{name: "engagements", where: closed + `email_id NOT IN (` + openEmails + `)`},
+	{name: "facts", where: closed + `subject_id NOT IN (` + openEmails + `)`},
+	{name: "idempotency_keys"},
+
+	{name: "received_contents", renumber: map[string]string{"id": "received_contents"}, objects: "object_key"},
+	{name: "received_emails", parent: reference{"domain_id", "domains"}, renumber: map[string]string{"content_id": "received_contents"}},
+
+	{name: "webhooks"},
+	{name: "webhook_deliveries", where: closed + `settled_at IS NOT NULL`, parent: reference{"webhook_id", "webhooks"}},
+	{name: "webhook_attempts", where: closed + `delivery_id NOT IN (` + openPosts + `)`, set: map[string]string{"node": "NULL"}},
+
+	{name: "automations", set: map[string]string{"draining": "NULL", "drain_before": "NULL"}},
+	{name: "automation_versions", parent: reference{"automation_id", "automations"}},
+	{name: "automation_listens", parent: reference{"automation_id", "automations"}},
+	{name: "automation_entries", parent: reference{"automation_id", "automations"}},
+	{name: "automation_runs", where: closed + `ended_at IS NOT NULL`},
+	{name: "automation_steps", where: closed + `run_id NOT IN (` + openRuns + `)`},
+	{name: "custom_events", where: closed + `NOT pending`, set: map[string]string{"goal_pending": "false"}},
+
+	{name: "sms_settings", where: `id = $1`, set: map[string]string{"id": "$1::text"}},
+	{name: "sms_messages", where: closed + `settled_at IS NOT NULL`},
+	{name: "sms_attempts", where: closed + `message_id NOT IN (` + openTexts + `)`, set: map[string]string{"node": "NULL"}},
+	{name: "sms_days"},
+	{name: "sms_opt_outs"},
+
+	{name: "statistics"},
+	{name: "statistics_latencies"},
+	{name: "statistics_days"},
+	{name: "statistics_months"},
+	{name: "statistics_reasons"},
+	{name: "statistics_received"},
+}

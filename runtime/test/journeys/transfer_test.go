@@ -1,0 +1,163 @@
+package journeys_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/ops/config"
+	"github.com/postrider/postrider/runtime/ops/store"
+	"github.com/postrider/postrider/runtime/ops/transfer"
+	"github.com/postrider/postrider/runtime/test/harness"
+)
+
+// masterKey returns a master key of 32 equal bytes.
+func masterKey(b byte) string { return base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{b}, 32)) }
+
+// startWithKeys starts an app with master keys of its own.
+func startWithKeys(t *testing.T, keys string) *harness.App {
+	t.Helper()
+	return harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_MASTER_KEY"] = keys })
+}
+
+// withStoreOf opens the store of a running app, as commands do.
+func withStoreOf(t *testing.T, app *harness.App, keys string, do func(*store.Store, transfer.Options)) {
+	t.Helper()
+	cfg, err := config.Load(setting.Tool, "", setting.RawValues{"POSTRIDER_MASTER_KEY": keys, "DATABASE_URL": app.DatabaseURL,
+		"POSTRIDER_DATA_DIR": t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	opened, err := store.OpenExisting(t.Context(), cfg, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close(log, store.StopLimit)
+	do(opened, transfer.Options{Keys: opened.KeyMarks(), Program: "test", Credentials: true, Progress: func(string) {}})
+}
+
+func exportAccount(t *testing.T, app *harness.App, keys string) []byte {
+	t.Helper()
+	var file bytes.Buffer
+	withStoreOf(t, app, keys, func(s *store.Store, o transfer.Options) {
+		if _, err := transfer.Export(t.Context(), s.DB, app.AccountID, &file, o); err != nil {
+			t.Fatal(err)
+		}
+	})
+	return file.Bytes()
+}
+
+func importAccount(t *testing.T, app *harness.App, keys string, file []byte) error {
+	t.Helper()
+	var err error
+	withStoreOf(t, app, keys, func(s *store.Store, o transfer.Options) {
+		_, err = transfer.Import(t.Context(), s.DB, bytes.NewReader(file), o)
+	})
+	return err
+}
+
+// ofSource are reads that differ at the target, with the reason.
+var ofSource = map[string]string{
+	"/requests":                    "the test itself adds requests",
+	"/requests/{id}":               "the test itself adds requests",
+	"/domains/{id}/deliverability": "measured at the time of the call",
+	"/automation-webhook-secret":   "derived from the master key of the installation",
+	"/domains/claims":              "a claim is between accounts of one installation",
+	"/domains/claims/{id}":         "a claim is between accounts of one installation",
+}
+
+// Every read of the REST API responds the same in another installation after a move, with the same API key.
+func TestMovedAccountAnswersTheSame(t *testing.T) {
+	t.Parallel()
+	sourceKey, targetKeys := masterKey('s'), masterKey('t')+","+masterKey('s')
+	source, target := startWithKeys(t, sourceKey), startWithKeys(t, targetKeys)
+	source.MailDomain(t, "example.net")
+	ids := map[string]string{}
+	for resource, kind := range owned {
+		ids[resource] = kind.add(t, source)
+	}
+	waitForStatus(t, source, ids["/emails"], "delivered")
+	finishRuns(t, source)
+	file := exportAccount(t, source, sourceKey)
+
+	if err := importAccount(t, target, masterKey('t'), file); err == nil || !strings.Contains(err.Error(), "POSTRIDER_MASTER_KEY") {
+		t.Errorf("without the master key of the source, the import returned %v", err)
+	}
+	if err := importAccount(t, target, targetKeys, file); err == nil || !strings.Contains(err.Error(), "has verified dev.test") {
+		t.Errorf("with the domain of another account, the import returned %v", err)
+	}
+	freeDevDomain(t, target)
+	if err := importAccount(t, target, targetKeys, file); err != nil {
+		t.Fatal(err)
+	}
+	if err := importAccount(t, target, targetKeys, file); err == nil || !strings.Contains(err.Error(), "already exists") {
+		t.Errorf("the second import returned %v", err)
+	}
+
+	moved := withKey(target, source.APIKey)
+	compared := 0
+	for _, o := range operations(t, source) {
+		if o.method != http.MethodGet || !o.keys || o.endless || ofSource[o.path] != "" {
+			continue
+		}
+		path := o.pathFor(ids[o.resource()])
+		if o.hasParameter("query", "limit") {
+			path += "?limit=100"
+		}
+		compared++
+		before, after := source.Do(t, o.method, path, nil), moved.Do(t, o.method, path, nil)
+		if diff := cmp.Diff(ofInstallation(source, before), ofInstallation(target, after)); diff != "" {
+			t.Errorf("%s differs (-source +target):\n%s", path, diff)
+		}
+	}
+	if compared < 40 {
+		t.Errorf("only %d operations were compared", compared)
+	}
+}
+
+// installed matches what an installation determines: when something was used or checked last, signed links, addresses
+// of reports, ports, cursors, and the id of a user who exists there.
+var installed = regexp.MustCompile(`"(last_used_at|last_used_ip|last_checked_at|next_check_at|updated_at|as_of|url|raw_url|download_url|expires_at|next_cursor)":("[^"]*"|null)|dmarc\+[a-z0-9]+@|"port":[0-9]+|"usr_[a-z0-9]+"`)
+
+func ofInstallation(app *harness.App, a harness.Answer) string {
+	body := strings.ReplaceAll(string(a.Body), app.BaseURL, "BASE")
+	return http.StatusText(a.Status) + " " + installed.ReplaceAllString(body, "")
+}
+
+// finishRuns cancels the runs in progress, which are not exported.
+func finishRuns(t *testing.T, app *harness.App) {
+	t.Helper()
+	var list struct {
+		Runs []struct{ ID string } `json:"automation_runs"`
+	}
+	app.Do(t, http.MethodGet, "/api/automation-runs?status=waiting&limit=100", nil).JSON(t, &list)
+	for _, run := range list.Runs {
+		wantAnswer(t, "canceling a run", app.Do(t, http.MethodPost, "/api/automation-runs/"+run.ID+"/cancel", nil), http.StatusOK)
+	}
+	harness.Eventually(t, "nothing is in progress", func() bool {
+		app.Do(t, http.MethodGet, "/api/automation-runs?status=waiting&limit=100", nil).JSON(t, &list)
+		return len(list.Runs) == 0
+	})
+}
+
+// freeDevDomain deletes the domain that development mode creates.
+func freeDevDomain(t *testing.T, app *harness.App) {
+	t.Helper()
+	var list struct{ Domains []struct{ ID, Name string } }
+	app.Do(t, http.MethodGet, "/api/domains", nil).JSON(t, &list)
+	for _, d := range list.Domains {
+		if d.Name == "dev.test" {
+			wantAnswer(t, "deleting the domain", app.Do(t, http.MethodDelete, "/api/domains/"+d.ID, nil), http.StatusOK)
+			return
+		}
+	}
+	t.Fatal("the target has no dev.test")
+}
