@@ -6,12 +6,14 @@ import (
 	"io"
 	"os"
 
+	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/ops/store"
 	"github.com/postrider/postrider/runtime/ops/transfer"
 	"github.com/postrider/postrider/runtime/storage/blob"
 )
 
 type accountExportCommand struct {
-	toolSettings
+	settingFlags `settings:"tool,POSTRIDER_MASTER_KEY,POSTRIDER_BLOBS"`
 
 	Account          string `arg:"" help:"Email or ID of the account." placeholder:"EMAIL"`
 	To               string `help:"File to write, or - for standard output. A file appears when it is complete." placeholder:"FILE" required:""`
@@ -19,7 +21,11 @@ type accountExportCommand struct {
 }
 
 func (c *accountExportCommand) Run(s *session) error {
-	return c.withStore(s, func(of services) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	return withServices(s.ctx, silenceLogs(cfg, false), func(of services) error {
 		service, err := of.accounts()
 		if err != nil {
 			return err
@@ -70,7 +76,7 @@ func writeWhole(name string, write func(io.Writer) (*transfer.Result, error)) (_
 }
 
 type accountImportCommand struct {
-	toolSettings
+	settingFlags `settings:"tool,POSTRIDER_MASTER_KEY,POSTRIDER_BLOBS"`
 
 	From             string `arg:"" help:"File that account export wrote, or - for standard input." placeholder:"FILE"`
 	Plan             string `help:"Plan of the account (default: the plan with the same name as at the source)." placeholder:"PLAN"`
@@ -78,6 +84,10 @@ type accountImportCommand struct {
 }
 
 func (c *accountImportCommand) Run(s *session) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
 	from := io.NopCloser(io.Reader(os.Stdin))
 	if c.From != "-" {
 		file, err := os.Open(c.From)
@@ -87,7 +97,7 @@ func (c *accountImportCommand) Run(s *session) error {
 		from = file
 	}
 	defer from.Close()
-	return c.withStore(s, func(of services) error {
+	return withServices(s.ctx, silenceLogs(cfg, false), func(of services) error {
 		options, err := s.transferOptions(of, c.WithoutPasswords)
 		if err != nil {
 			return err
@@ -102,6 +112,10 @@ func (c *accountImportCommand) Run(s *session) error {
 }
 
 func (s *session) transferOptions(of services, withoutPasswords bool) (transfer.Options, error) {
+	if !store.HasKeys(of.config) {
+		return transfer.Options{}, setting.Mistakes{{Setting: "POSTRIDER_MASTER_KEY",
+			Problem: "is required: it encrypts the secrets in the file"}}
+	}
 	o := transfer.Options{Keys: of.store.KeyMarks(), Program: s.version, Credentials: !withoutPasswords,
 		Progress: func(done string) {
 			if isTerminal(s.log) {

@@ -11,7 +11,7 @@ import (
 )
 
 type backupCommand struct {
-	toolSettings
+	keyedSettings
 
 	To string `help:"Folder in which to create the folder of the backup." placeholder:"DIR" required:"" type:"path"`
 }
@@ -41,7 +41,7 @@ func (c *backupCommand) Run(s *session) error {
 }
 
 type restoreCommand struct {
-	toolSettings
+	keyedSettings
 
 	From    string `help:"Folder that postrider admin backup printed." placeholder:"DIR" required:"" type:"existingdir"`
 	Replace bool   `help:"Embedded PostgreSQL: keep the existing database next to the new one."`

@@ -152,6 +152,18 @@ func (t toolSettings) load() (setting.Values, error) {
 	return silenceLogs(cfg, t.Verbose), err
 }
 
+// keyedSettings are toolSettings with the master key.
+type keyedSettings struct {
+	settingFlags `settings:"tool,POSTRIDER_MASTER_KEY"`
+
+	Verbose bool `help:"Write log lines to stderr." name:"verbose"`
+}
+
+func (t keyedSettings) load() (setting.Values, error) {
+	cfg, err := t.settingFlags.load()
+	return silenceLogs(cfg, t.Verbose), err
+}
+
 // silenceLogs disables log lines unless the user asked for them. The error of the command reports a failure.
 func silenceLogs(cfg setting.Values, verbose bool) setting.Values {
 	const nothing = slog.Level(100)

@@ -30,6 +30,26 @@ func TestRestoreHoldsMailSentAfterBackup(t *testing.T) {
 	})
 }
 
+// A backup is not restored with another master key, which could not decrypt its secrets.
+func TestRestoreRequiresItsMasterKey(t *testing.T) {
+	t.Parallel()
+	const key, other = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", "c29tZSBtYXN0ZXIga2V5IG9mIDMyIGJ5dGVzLi4uLi4="
+	var made struct{ Folder string }
+	code, stdout, stderr := runPostrider(t, "backup", "--to", t.TempDir(), "--database-url", dbtest.URL(t),
+		"--master-key", key)
+	if err := json.Unmarshal([]byte(stdout), &made); code != 0 || err != nil {
+		t.Fatalf("backup: code %d, %v\n%s%s", code, err, stdout, stderr)
+	}
+	restore := []string{"restore", "--from", made.Folder, "--database-url", dbtest.EmptyURL(t), "--master-key"}
+	if code, _, stderr = runPostrider(t, append(restore, other)...); code != 1 ||
+		!strings.Contains(stderr, "master key cannot decrypt") {
+		t.Errorf("with another master key: code %d, want 1 and an explanation\n%s", code, stderr)
+	}
+	if code, _, stderr = runPostrider(t, append(restore, key)...); code != 0 {
+		t.Errorf("with its master key: code %d\n%s", code, stderr)
+	}
+}
+
 // restoreDrill has one installation before the failure and one after it, each with arguments that select its
 // database. flags are those of the restore.
 func restoreDrill(t *testing.T, before, after []string, flags ...string) {

@@ -48,7 +48,7 @@ type End struct {
 	Unfinished Unfinished        `json:"unfinished"`
 }
 
-// Unfinished counts what is not finished and therefore stays at the source.
+// Unfinished counts the work in progress, which stays at the source.
 type Unfinished struct {
 	Emails            int64 `json:"emails"`
 	AutomationRuns    int64 `json:"automation_runs"`

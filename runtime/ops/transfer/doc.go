@@ -7,7 +7,7 @@
 //	objects/<key>            bodies and attachments from the object store
 //	end.json                 the number of rows and the SHA-256 of each part; a file without it is incomplete
 //
-// The rows are a snapshot of one moment. Export copies what is finished: queued and scheduled emails, automation runs in
+// The rows are a snapshot of one moment. Export copies finished work only: queued and scheduled emails, automation runs in
 // progress and pending webhook deliveries stay where they are, because two installations would both complete them.
 // Import creates all rows in one transaction, so that it can be repeated after any failure.
 //

@@ -9,13 +9,13 @@ type table struct {
 	parent reference
 	// set replaces columns on import. $1 is the account, and r the row.
 	set map[string]string
-	// renumber lists columns whose numbers are assigned anew: id, and columns that contain such an id of another
+	// renumber lists columns whose numbers change: id, and columns that contain such an id of another
 	// table. Other columns named id that the database numbers get a new number without a record of it.
 	renumber map[string]string
 	// user is the column with the id of the user that a row belongs to. Rows of users that exist at the target are
 	// not imported.
 	user string
-	// credential reports whether the rows let somebody sign in.
+	// credential reports whether the rows allow a person to sign in.
 	credential bool
 	// objects names a column with the key of an object.
 	objects string

@@ -121,6 +121,8 @@ func TestMovedAccountAnswersTheSame(t *testing.T) {
 	if compared < 40 {
 		t.Errorf("only %d operations were compared", compared)
 	}
+	target.MailDomain(t, "example.net")
+	waitForStatus(t, moved, send(t, moved, anEmail), "delivered") // signed with the key of the source
 }
 
 // installed matches what an installation determines: when something was used or checked last, signed links, addresses
