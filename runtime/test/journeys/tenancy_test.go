@@ -194,24 +194,47 @@ func createEndpoints(t *testing.T, app *harness.App) string {
 // verifyDomain adds a domain, publishes its records and verifies it.
 func verifyDomain(t *testing.T, app *harness.App, name string) {
 	t.Helper()
-	var added struct {
-		Domain struct {
-			ID, Status string
-			Records    []struct{ Type, Name, Value string }
-		}
-	}
+	var added struct{ Domain domainWithRecords }
 	app.Do(t, http.MethodPost, "/api/domains", map[string]string{"name": name}).JSON(t, &added)
-	for _, r := range added.Domain.Records {
-		value := r.Value + "."
-		if r.Type == "TXT" {
-			value = quotedStrings(r.Value)
-		}
-		app.DNS.Add(t, r.Name+". 60 IN "+r.Type+" "+value)
-	}
+	added.Domain.publish(t, app)
 	app.Do(t, http.MethodPost, "/api/domains/"+added.Domain.ID+"/verify", nil).JSON(t, &added)
 	if added.Domain.Status != "verified" {
 		t.Fatalf("%s is %s", name, added.Domain.Status)
 	}
+}
+
+type domainWithRecords struct {
+	ID, Name, Status string
+	Records          []struct{ Type, Name, Value string }
+}
+
+// publish adds the records of the domain to the DNS of the app.
+func (d *domainWithRecords) publish(t *testing.T, app *harness.App) {
+	t.Helper()
+	for _, r := range d.Records {
+		value := r.Value + "."
+		switch r.Type {
+		case "TXT":
+			value = quotedStrings(r.Value)
+		case "MX":
+			value = "10 " + value
+		}
+		app.DNS.Add(t, r.Name+". 60 IN "+r.Type+" "+value)
+	}
+}
+
+// devDomain returns the domain that development mode creates.
+func devDomain(t *testing.T, app *harness.App) domainWithRecords {
+	t.Helper()
+	var list struct{ Domains []domainWithRecords }
+	app.Do(t, http.MethodGet, "/api/domains", nil).JSON(t, &list)
+	for _, d := range list.Domains {
+		if d.Name == "dev.test" {
+			return d
+		}
+	}
+	t.Fatal("the account has no dev.test")
+	return domainWithRecords{}
 }
 
 // For every operation with an id: another account's id gets exactly the response of an unknown one, and

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -20,12 +21,6 @@ import (
 
 // masterKey returns a master key of 32 equal bytes.
 func masterKey(b byte) string { return base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{b}, 32)) }
-
-// startWithKeys starts an app with master keys of its own.
-func startWithKeys(t *testing.T, keys string) *harness.App {
-	t.Helper()
-	return harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_MASTER_KEY"] = keys })
-}
 
 // withStoreOf opens the store of a running app, as commands do.
 func withStoreOf(t *testing.T, app *harness.App, keys string, do func(*store.Store, transfer.Options)) {
@@ -70,6 +65,7 @@ var ofSource = map[string]string{
 	"/requests/{id}":               "the test itself adds requests",
 	"/domains/{id}/deliverability": "measured at the time of the call",
 	"/automation-webhook-secret":   "derived from the master key of the installation",
+	"/domains":                     "the target looks up the records of dev.test",
 	"/domains/claims":              "a claim is between accounts of one installation",
 	"/domains/claims/{id}":         "a claim is between accounts of one installation",
 }
@@ -78,13 +74,19 @@ var ofSource = map[string]string{
 func TestMovedAccountAnswersTheSame(t *testing.T) {
 	t.Parallel()
 	sourceKey, targetKeys := masterKey('s'), masterKey('t')+","+masterKey('s')
-	source, target := startWithKeys(t, sourceKey), startWithKeys(t, targetKeys)
+	source := harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_MASTER_KEY"] = sourceKey })
+	target := harness.Start(t, func(s setting.RawValues) {
+		s["POSTRIDER_MASTER_KEY"], s["POSTRIDER_DNS"], s["POSTRIDER_MX_PORT"] = targetKeys, source.DNS.Addr(), strconv.Itoa(source.MX.Port())
+	})
 	source.MailDomain(t, "example.net")
 	ids := map[string]string{}
 	for resource, kind := range owned {
 		ids[resource] = kind.add(t, source)
 	}
 	waitForStatus(t, source, ids["/emails"], "delivered")
+	source.Do(t, http.MethodPost, "/api/domains/"+ids["/domains"]+"/verify", nil) // the target checks it at once
+	dev := devDomain(t, source)
+	dev.publish(t, source)
 	finishRuns(t, source)
 	file := exportAccount(t, source, sourceKey)
 
@@ -94,7 +96,8 @@ func TestMovedAccountAnswersTheSame(t *testing.T) {
 	if err := importAccount(t, target, targetKeys, file); err == nil || !strings.Contains(err.Error(), "has verified dev.test") {
 		t.Errorf("with the domain of another account, the import returned %v", err)
 	}
-	freeDevDomain(t, target)
+	taken := devDomain(t, target)
+	wantAnswer(t, "deleting the domain", target.Do(t, http.MethodDelete, "/api/domains/"+taken.ID, nil), http.StatusOK)
 	if err := importAccount(t, target, targetKeys, file); err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +124,6 @@ func TestMovedAccountAnswersTheSame(t *testing.T) {
 	if compared < 40 {
 		t.Errorf("only %d operations were compared", compared)
 	}
-	target.MailDomain(t, "example.net")
 	waitForStatus(t, moved, send(t, moved, anEmail), "delivered") // signed with the key of the source
 }
 
@@ -148,18 +150,4 @@ func finishRuns(t *testing.T, app *harness.App) {
 		app.Do(t, http.MethodGet, "/api/automation-runs?status=waiting&limit=100", nil).JSON(t, &list)
 		return len(list.Runs) == 0
 	})
-}
-
-// freeDevDomain deletes the domain that development mode creates.
-func freeDevDomain(t *testing.T, app *harness.App) {
-	t.Helper()
-	var list struct{ Domains []struct{ ID, Name string } }
-	app.Do(t, http.MethodGet, "/api/domains", nil).JSON(t, &list)
-	for _, d := range list.Domains {
-		if d.Name == "dev.test" {
-			wantAnswer(t, "deleting the domain", app.Do(t, http.MethodDelete, "/api/domains/"+d.ID, nil), http.StatusOK)
-			return
-		}
-	}
-	t.Fatal("the target has no dev.test")
 }
