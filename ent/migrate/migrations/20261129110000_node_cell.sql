@@ -1,0 +1,2 @@
+-- Modify "nodes" table
+ALTER TABLE "nodes" ADD COLUMN "cell" integer NULL;
