@@ -1,2 +1,3 @@
+-- expand
 -- Modify "nodes" table
 ALTER TABLE "nodes" ADD COLUMN "cell" integer NULL;

@@ -60,7 +60,7 @@ func checkCells(list []node.Process, cell int) Finding {
 	}
 	if len(others) > 0 {
 		return s.finding(Warning, strings.Join(others, ", "),
-			"Set POSTRIDER_CELL to the same number for all processes and commands, and restart the processes. New ids and keys name the cell of the process that creates them, and a proxy may route requests by it.")
+			"Set POSTRIDER_CELL to the same number for all processes and restart them. New ids and keys name the cell of the process that creates them, and a proxy may route requests by it.")
 	}
 	return s.ok("they do")
 }

@@ -126,7 +126,7 @@ func open(ctx context.Context, cfg setting.Values, log *slog.Logger,
 	if err := db.Migrate(ctx, s.DB, log); err != nil {
 		return nil, fmt.Errorf("migrate: %w", err)
 	}
-	warnOfCells(ctx, cfg, s.DB, log)
+	compareCells(ctx, cfg, s.DB, log)
 	return s, nil
 }
 
