@@ -90,7 +90,9 @@ func submit(t *testing.T, p *process, password string) {
 	defer func() { _ = client.Close() }() // after Quit
 	for _, step := range []func() error{
 		// the certificate of development mode is self-signed
-		func() error { return client.StartTLS(&tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}) },
+		func() error {
+			return client.StartTLS(&tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12})
+		},
 		func() error { return client.Auth(smtp.PlainAuth("", "postrider", password, host)) },
 		func() error { return client.Mail("ada@dev.test") },
 		func() error { return client.Rcpt("carol@example.net") },

@@ -5,7 +5,7 @@
 // # Cells
 //
 // An installation can consist of several cells (docs/clusters.md). An id names the cell that created it, so
-// that a proxy can route a request by the id in it:
+// that a proxy can route requests by the ids in them:
 //
 //	                  first 10 characters  next character  last 2 characters
 //	cell 0 (UUIDv7)   milliseconds         e or f          random
