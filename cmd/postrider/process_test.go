@@ -28,6 +28,10 @@ type process struct {
 	DatabaseURL string `json:"database_url"`
 	BaseURL     string `json:"base_url"`
 	APIKey      string `json:"api_key"`
+	AccountID   string `json:"account_id"`
+	Relay       struct {
+		Addr string `json:"addr"` // STARTTLS
+	} `json:"relay"`
 
 	command *exec.Cmd
 	log     *expect.Log

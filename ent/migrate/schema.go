@@ -1643,6 +1643,7 @@ var (
 		{Name: "claims_from", Type: field.TypeTime},
 		{Name: "addresses", Type: field.TypeJSON, Nullable: true},
 		{Name: "egress", Type: field.TypeString, Nullable: true},
+		{Name: "cell", Type: field.TypeInt32, Nullable: true},
 		{Name: "clock_ahead_ms", Type: field.TypeInt64, Nullable: true},
 		{Name: "lock", Type: field.TypeInt64, Nullable: true},
 	}

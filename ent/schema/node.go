@@ -30,6 +30,8 @@ func (Node) Fields() []ent.Field {
 				"addresses in it"),
 		field.String("egress").Optional().
 			Comment("POSTRIDER_EGRESS: processes with the same name share one public address"),
+		field.Int32("cell").Optional().
+			Comment("POSTRIDER_CELL; null if the program is older than this column"),
 		field.Int64("clock_ahead_ms").Optional().Nillable().
 			Comment("how far its clock is ahead of the database clock, in milliseconds; null if negligible"),
 		field.Int64("lock").Optional().Nillable().

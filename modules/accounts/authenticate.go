@@ -17,11 +17,11 @@ import (
 	"github.com/postrider/postrider/runtime/base/secret"
 )
 
-// KeyPrefix is the prefix of every secret.
+// KeyPrefix is the prefix of every secret. Outside cell 0, the number of the cell follows (id.KeyTag).
 const KeyPrefix = "svc_"
 
 const (
-	shownPrefix   = 12 // characters of a secret that are stored and shown
+	shownPrefix   = 12 // characters of a secret that are stored and shown, in addition to the cell
 	minSecret     = 24
 	maxSecret     = 128
 	lookupTimeout = 5 * time.Second

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"regexp"
 	"strings"
 	"time"
 
@@ -95,7 +96,7 @@ func (s *Service) CreateKey(ctx context.Context, in NewKey) (*ent.APIKey, secret
 	if err := s.requireAccount(ctx, in.AccountID); err != nil {
 		return nil, secret.String{}, err
 	}
-	token, hash := secret.NewToken(KeyPrefix)
+	token, hash := secret.NewToken(KeyPrefix + id.KeyTag())
 	var made *ent.APIKey
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		var err error
@@ -166,8 +167,20 @@ func insertKey(c *ent.APIKeyClient, in NewKey, token secret.String, hash []byte)
 		create.SetCreatedBy(in.CreatedBy)
 	}
 	return create.SetID(id.New(id.APIKey)).SetAccountID(in.AccountID).SetName(in.Name).
-		SetScope(apikey.Scope(in.Scope)).SetPrefix(token.Reveal()[:shownPrefix]).SetHash(hash).
+		SetScope(apikey.Scope(in.Scope)).SetPrefix(startOf(token.Reveal())).SetHash(hash).
 		SetDomainIds(in.DomainIDs).SetAllowedIps(in.AllowedIPs).SetNillableExpiresAt(in.ExpiresAt)
+}
+
+// cellTag matches the number of a cell in a secret.
+var cellTag = regexp.MustCompile(`^` + KeyPrefix + `([1-9][0-9]{0,3}_)`)
+
+// startOf returns the characters of a secret that are stored and shown: as many random ones in every cell.
+func startOf(token string) string {
+	shown := shownPrefix
+	if found := cellTag.FindStringSubmatch(token); found != nil {
+		shown += len(found[1])
+	}
+	return token[:shown]
 }
 
 // checkNetworks returns networks in their canonical form.
@@ -302,7 +315,7 @@ func (s *Service) RotateKey(ctx context.Context, r Rotation) (*ent.APIKey, secre
 		return nil, secret.String{}, fault.InvalidField("overlap_seconds", "must be between 0 and %d",
 			int(MaxOverlap.Seconds()))
 	}
-	token, hash := secret.NewToken(KeyPrefix)
+	token, hash := secret.NewToken(KeyPrefix + id.KeyTag())
 	var old, made *ent.APIKey
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		var err error

@@ -17,6 +17,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/runtime/base/expect"
 	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 	"github.com/postrider/postrider/runtime/storage/page"
@@ -55,6 +56,46 @@ func TestKeyAuthenticates(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, caller); diff != "" {
 			t.Error(diff)
+		}
+	}
+}
+
+// Not parallel: the cell is one for the whole process.
+func TestKeyNamesItsCell(t *testing.T) {
+	s := newService(t)
+	owner := addAccount(t, s, "ada@example.com")
+	old, oldToken := addKey(t, s, NewKey{AccountID: owner.ID})
+	id.SetCell(1023)
+	defer id.SetCell(0)
+	made, token := addKey(t, s, NewKey{AccountID: owner.ID})
+	digits, found := strings.CutPrefix(token, "svc_1023_")
+	if !found || len(digits) != 43 || strings.Contains(digits, "_") || made.Prefix != "svc_1023_"+digits[:8] {
+		t.Errorf("in cell 1023, a secret is %s and its shown start %s", token, made.Prefix)
+	}
+	rotated, next, err := s.RotateKey(t.Context(), Rotation{AccountID: owner.ID, KeyID: old.ID, Overlap: time.Minute})
+	if err != nil || !strings.HasPrefix(next.Reveal(), "svc_1023_") || id.Cell(rotated.ID) != 1023 {
+		t.Errorf("the key of another cell was rotated to %+v, %v, want a key of this cell", rotated, err)
+	}
+	for keyID, bearer := range map[string]string{old.ID: oldToken, made.ID: token, rotated.ID: next.Reveal()} {
+		if caller, err := s.Authenticate(t.Context(), bearer, netip.Addr{}); err != nil || caller.KeyID != keyID {
+			t.Errorf("key %s authenticates as %+v, %v", keyID, caller, err)
+		}
+	}
+	// The tag is part of the secret.
+	for _, forged := range []string{"svc_" + digits, "svc_1022_" + digits, "svc_01023_" + digits} {
+		if _, err := s.Authenticate(t.Context(), forged, netip.Addr{}); err == nil {
+			t.Errorf("%s authenticates, but only %s is a key", forged, token)
+		}
+	}
+}
+
+func TestStartOfSecret(t *testing.T) {
+	t.Parallel()
+	for token, want := range map[string]string{"svc_0123456789abcdef0123": "svc_01234567",
+		"svc_7_0123456789abcdef0123": "svc_7_01234567", "svc_1023_0123456789abcdef": "svc_1023_01234567",
+		"svc_test_0123456789abcdef": "svc_test_012", "svc_0_0123456789abcdef0123": "svc_0_012345"} {
+		if got := startOf(token); got != want {
+			t.Errorf("the shown start of %s is %s, want %s", token, got, want)
 		}
 	}
 }

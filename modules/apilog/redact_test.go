@@ -41,6 +41,8 @@ func TestRedactsSecretsInBodies(t *testing.T) {
 			answer: true, want: `{"recovery_codes":"[redacted]","code":"[redacted]","codes":["[redacted]"]}`},
 		"key in a text": {in: `{"text":"use svc_0123456789abcdef0123 or Bearer 0123456789abcdefg"}`,
 			want: `{"text":"use [redacted] or Bearer [redacted]"}`},
+		"key of a cell": {in: `{"text":"use svc_7_0123456789abcdef0123 or svs_1023_0123456789abcdef0123"}`,
+			want: `{"text":"use [redacted] or [redacted]"}`},
 		"key as a name": {in: `{"svc_0123456789abcdef0123":1}`, want: `{"[redacted]":1}`},
 		"link in a text": {in: `{"html":"<a href=\"https://a.example/reset?user=1&reset_token=abc&x=y\">"}`,
 			want: `{"html":"<a href=\"https://a.example/reset?user=1&reset_token=[redacted]&x=y\">"}`},

@@ -21,7 +21,7 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// PasswordPrefix is the prefix of every password.
+// PasswordPrefix is the prefix of every password. Outside cell 0, the number of the cell follows (id.KeyTag).
 const PasswordPrefix = "svs_"
 
 const maxDomainIDs = 100
@@ -70,7 +70,7 @@ func (s *Credentials) Create(ctx context.Context, in NewCredential) (*ent.SMTPCr
 	if err := wrong.Err(); err != nil {
 		return nil, secret.String{}, err
 	}
-	password, hash := secret.NewToken(PasswordPrefix)
+	password, hash := secret.NewToken(PasswordPrefix + id.KeyTag())
 	var made *ent.SMTPCredential
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		maker, err := in.checkBounds(ctx, tx)

@@ -120,11 +120,15 @@ SELECT id FROM made`)
 // idOf returns SQL for the id of the delivery of an event to an endpoint. The id begins with the time of the
 // event's id; the rest is a hash of event and endpoint. The primary key alone thus prevents a second delivery
 // of the pair, even in a table partitioned by id, where no other index can be unique across partitions. The
-// letters at two positions make it a version 7 UUID, like all ids.
+// letters at two positions make it a version 7 UUID, like all ids. If the id of the event names a cell, the id of
+// the delivery names the same one (package id): the cell of the process could be another for the same pair.
 func idOf(event, endpoint string) string {
-	return `'` + string(id.WebhookDelivery) + `_' || substr(` + event + `, 5, 10) || overlay(overlay(substr(translate(
+	hashed := `overlay(substr(translate(
 		encode(sha256(convert_to(` + event + ` || ` + endpoint + `, 'UTF8')), 'base64'), 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/',
-		'0123456789abcdefghjkmnpqrstvwxyz0123456789abcdefghjkmnpqrstvwxyz'), 1, 16) PLACING 'e' FROM 1) PLACING 'a' FROM 4)`
+		'0123456789abcdefghjkmnpqrstvwxyz0123456789abcdefghjkmnpqrstvwxyz'), 1, 16) PLACING 'a' FROM 4)`
+	return `'` + string(id.WebhookDelivery) + `_' || substr(` + event + `, 5, 10) || CASE WHEN substr(` + event + `, 15, 1) IN ('g', 'h')
+		THEN overlay(overlay(` + hashed + ` PLACING 'g' FROM 1) PLACING substr(` + event + `, 29, 2) FROM 15)
+		ELSE overlay(` + hashed + ` PLACING 'e' FROM 1) END`
 }
 
 // workSQL creates the work rows of new deliveries.

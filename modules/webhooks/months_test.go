@@ -93,6 +93,23 @@ func TestDeliveryIDDerivesFromEventAndEndpoint(t *testing.T) {
 	})
 }
 
+// The id of a delivery names the cell in the id of its event, so that the id of the pair is the same in every process.
+func TestDeliveryIDNamesTheCellOfItsEvent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	made, _ := w.addEndpoint(t, ada, "https://hooks.example.com")
+	fact := w.factOfAge(t, 0)
+	fact.ID = fact.ID[:14] + "h" + fact.ID[15:28] + "9c"
+	if cell := id.Cell(fact.ID); cell != 300 {
+		t.Fatalf("%s names cell %d, want 300", fact.ID, cell)
+	}
+	w.applyFacts(t, fact)
+	d := w.onlyDelivery(t, made.ID)
+	if !id.Is(id.WebhookDelivery, d.ID) || id.Cell(d.ID) != 300 || !id.Time(d.ID).Equal(id.Time(fact.ID)) {
+		t.Errorf("the delivery of event %s has the id %s, want one of its time and cell", fact.ID, d.ID)
+	}
+}
+
 // An event has one delivery per endpoint, no matter how many processes create it, concurrently or later.
 func TestConcurrentFanoutCreatesOneDelivery(t *testing.T) {
 	eachForm(t, func(t *testing.T, w *world) {

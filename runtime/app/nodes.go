@@ -32,7 +32,7 @@ func newNode(lc fx.Lifecycle, cfg setting.Values, o Options, on modulesOn, d *db
 	log *slog.Logger) (*node.Node, error) {
 	n, err := node.New(node.Params{DB: d, Signals: signals, Name: config.Node.Get(cfg), Version: o.Version,
 		Roles: rolesOf(on, config.DeliveryConcurrency.Get(cfg)), Egress: config.Egress.Get(cfg),
-		Machine: o.Machine, Logger: log, Workers: workers, Correct: clock.SetOffset, Observe: clockWatch.Observe})
+		Cell: config.Cell.Get(cfg), Machine: o.Machine, Logger: log, Workers: workers, Correct: clock.SetOffset, Observe: clockWatch.Observe})
 	if err == nil {
 		err = n.Register(reg)
 		lc.Append(fx.StartStopHook(n.Start, n.Stop))

@@ -53,6 +53,7 @@ func effectiveValues(v setting.Values) map[string]any {
 		"POSTRIDER_SPOOL_DIR": config.SpoolDir.Get(v), "POSTRIDER_SPOOL_BYTES": config.SpoolBytes.Get(v), "POSTRIDER_MASTER_KEY": config.MasterKey.Get(v),
 		"POSTRIDER_HTTP_ADDR": config.HTTPAddr.Get(v), "POSTRIDER_ALLOW_PUBLIC": config.AllowPublic.Get(v), "POSTRIDER_BASE_URL": config.BaseURL.Get(v),
 		"POSTRIDER_TRUSTED_PROXIES": config.TrustedProxies.Get(v), "POSTRIDER_NODE": config.Node.Get(v),
+		"POSTRIDER_CELL":   config.Cell.Get(v),
 		"POSTRIDER_EGRESS": config.Egress.Get(v), "POSTRIDER_DRAIN_DELAY": config.DrainDelay.Get(v),
 		"POSTRIDER_MODULES": config.Modules.Get(v), "POSTRIDER_DNS": config.DNSServer.Get(v), "POSTRIDER_HOSTNAME": config.Hostname.Get(v),
 		"POSTRIDER_DELIVERY_CONCURRENCY": config.DeliveryConcurrency.Get(v),
@@ -85,7 +86,7 @@ func defaultValues(others map[string]any) map[string]any {
 		"POSTRIDER_TRACKING_TLS_ADDR": "", "POSTRIDER_ACME_CA": "https://acme-v02.api.letsencrypt.org/directory", "POSTRIDER_ACME_EMAIL": "",
 		"POSTRIDER_WEBHOOK_ALLOW": none, "POSTRIDER_RSPAMD_URL": "", "POSTRIDER_BLOBS": blob.Config{},
 		"POSTRIDER_BLOBS_SENT_AFTER": time.Duration(0), "POSTRIDER_LOG_LEVEL": slog.LevelInfo, "POSTRIDER_OTLP_ENDPOINT": "",
-		"POSTRIDER_OWN_TARGETS": false,
+		"POSTRIDER_OWN_TARGETS": false, "POSTRIDER_CELL": 0,
 	}
 	maps.Copy(want, others)
 	return want
@@ -165,6 +166,7 @@ func TestEverySettingTakesEffect(t *testing.T) {
 		"POSTRIDER_TRUSTED_PROXIES":               {"192.0.2.9", ranges("192.0.2.9/32")},
 		"POSTRIDER_NODE":                          {"api-1", "api-1"},
 		"POSTRIDER_EGRESS":                        {"office", "office"},
+		"POSTRIDER_CELL":                          {"1023", 1023},
 		"POSTRIDER_OWN_TARGETS":                   {"true", true},
 		"POSTRIDER_DRAIN_DELAY":                   {"5s", 5 * time.Second},
 		"POSTRIDER_OUTBOUND": {"smtps://user%40x:p%2Fw@relay.example.com",

@@ -61,7 +61,8 @@ func New(ctx context.Context, p Params) (*doctor.Doctor, error) {
 	}
 	d.Others = append(d.Others, doctor.Database(p.DB,
 		doctor.DatabaseConfig{Embedded: config.IsEmbedded(p.Config), Connections: config.Connections.Get(p.Config),
-			RiskLosingMail: config.RiskLosingAcceptedMail.Get(p.Config), Standbys: config.Standbys.Get(p.Config)}))
+			RiskLosingMail: config.RiskLosingAcceptedMail.Get(p.Config), Standbys: config.Standbys.Get(p.Config),
+			Cell: config.Cell.Get(p.Config)}))
 	if !config.ReplicaURL.Get(p.Config).IsZero() {
 		d.Others = append(d.Others, doctor.Replica(p.DB, store.ReplicaConfig(p.Config)))
 	}

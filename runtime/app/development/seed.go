@@ -19,6 +19,7 @@ import (
 	"github.com/postrider/postrider/modules/signin"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/runtime/app/listeners"
+	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/base/secret"
 )
 
@@ -146,6 +147,6 @@ func devSecret(file, prefix string) (secret.String, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return secret.String{}, err
 	}
-	made, _ := secret.NewToken(prefix)
+	made, _ := secret.NewToken(prefix + id.KeyTag())
 	return made, os.WriteFile(file, []byte(made.Reveal()), 0o600)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/base/telemetry"
@@ -46,6 +47,12 @@ var Node = setting.Declare(setting.Setting[string]{
 		"process on a machine needs its own name.",
 	Form: nameForm,
 	From: func(v setting.Values) string { return cmp.Or(v.Machine, "localhost") },
+})
+
+// Cell is the number of the cell in new ids and keys, the same for all processes that share a database.
+var Cell = setting.Declare(setting.Setting[int]{
+	Name: "POSTRIDER_CELL", Group: process, Form: setting.Number(0, id.MaxCell),
+	Help: "Number of the cell that this process belongs to, in new ids and keys. All processes that share the database need the same number.",
 })
 
 // Egress is the name of the public address from which mail is sent, if there is no source address. Processes

@@ -20,6 +20,7 @@ type DatabaseConfig struct {
 	Connections    int  // connections that the pools of a process may open
 	RiskLosingMail bool // synchronous_commit=off was accepted
 	Standbys       int  // standbys that must hold confirmed data
+	Cell           int  // the number of the cell in these settings
 }
 
 // Database returns the checks of an open database.
@@ -34,7 +35,7 @@ func Database(d *db.DB, c DatabaseConfig) Check {
 		}
 		all := seen.judge(c)
 		return slices.Concat(all, checkHosts(ctx, d), checkStandbys(ctx, d, c), lookAfter(ctx, d),
-			checkNodes(ctx, d, c), checkProcesses(ctx, d), clockSteps(ctx, d), tablesByMonth(ctx, d))
+			checkNodes(ctx, d, c), checkProcesses(ctx, d, c.Cell), clockSteps(ctx, d), tablesByMonth(ctx, d))
 	}
 }
 

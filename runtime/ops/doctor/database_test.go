@@ -55,6 +55,29 @@ func TestChecksLiveDatabase(t *testing.T) {
 	}
 }
 
+func TestReportsProcessesOfAnotherCell(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	look := func(cell int) (got Finding) {
+		for _, f := range Database(d, DatabaseConfig{Cell: cell})(t.Context()) {
+			if f.Check == "nodes.cell" {
+				got = f
+			}
+		}
+		return got
+	}
+	dbtest.Exec(t, d, `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from, cell) VALUES
+		('app1', '1', '[]', now(), now() + interval '1 hour', now(), 7), ('older', '1', '[]', now(), now() + interval '1 hour', now(), NULL),
+		('dead', '1', '[]', now(), now() - interval '10 minutes', now(), 9)`)
+	if got := look(7); got.Level != OK {
+		t.Errorf("with the cell of the live process, got %+v, want ok", got)
+	}
+	if got := look(0); got.Level != Warning || got.Found != "app1 belongs to cell 7" ||
+		!strings.Contains(got.Do, "POSTRIDER_CELL") {
+		t.Errorf("with another cell than the live process, got %+v, want a warning with its name", got)
+	}
+}
+
 // Dead processes and those with wrong clocks are reported, but not a restarted process.
 func TestReportsSilentProcessesAndWrongClocks(t *testing.T) {
 	t.Parallel()

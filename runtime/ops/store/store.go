@@ -16,6 +16,7 @@ import (
 	"github.com/lib/pq"
 
 	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/base/telemetry"
@@ -95,6 +96,7 @@ func hasTables(ctx context.Context, d *db.DB) error {
 
 func open(ctx context.Context, cfg setting.Values, log *slog.Logger,
 	check func(context.Context, *db.DB) error) (_ *Store, err error) {
+	id.SetCell(config.Cell.Get(cfg))
 	s := &Store{URL: config.DatabaseURL.Get(cfg).Reveal()}
 	defer func() {
 		if err != nil {
@@ -124,6 +126,7 @@ func open(ctx context.Context, cfg setting.Values, log *slog.Logger,
 	if err := db.Migrate(ctx, s.DB, log); err != nil {
 		return nil, fmt.Errorf("migrate: %w", err)
 	}
+	compareCells(ctx, cfg, s.DB, log)
 	return s, nil
 }
 

@@ -68,6 +68,7 @@ type Params struct {
 	Version string // version of the program
 	Roles   []string
 	Egress  string // processes with the same name share one public address
+	Cell    int    // number of the cell, the same for all processes
 	Logger  *slog.Logger
 
 	Machine machine.Addresses   // nil: the interfaces of this machine
@@ -88,6 +89,7 @@ type Node struct {
 	version string
 	roles   string // JSON
 	egress  string
+	cell    int
 	times   timing
 	own     ownAddresses
 
@@ -144,7 +146,7 @@ func New(p Params) (*Node, error) {
 		p.Machine = machine.Interfaces{}
 	}
 	return &Node{db: p.DB, signals: p.Signals, log: p.Logger, name: p.Name, version: p.Version, roles: string(roles),
-		roleNames: p.Roles, correct: p.Correct, observe: p.Observe, egress: p.Egress, times: standard,
+		roleNames: p.Roles, correct: p.Correct, observe: p.Observe, egress: p.Egress, cell: p.Cell, times: standard,
 		own: ownAddresses{machine: p.Machine}, tasks: worker.NewTasks(p.Logger, p.Workers),
 		queues: map[string]ReleaseFunc{}, looks: map[int32]int{}, changed: make(chan struct{}),
 		back: make(chan struct{})}, nil

@@ -19,6 +19,7 @@ type Process struct {
 	Roles      []string         `json:"roles"`     // Accepts, Delivers, Webhooks
 	Addresses  machine.Networks `json:"addresses"` // addresses from which it can send, at most 256; empty for older versions
 	Egress     string           `json:"egress"`    // processes with the same name share one public address
+	Cell       *int             `json:"cell"`      // from POSTRIDER_CELL; nil for older versions
 	StartedAt  time.Time        `json:"started_at"`
 	SeenAt     time.Time        `json:"seen_at"`        // its last beat, by the database clock
 	Silent     time.Duration    `json:"silent"`         // time since its last beat
@@ -32,7 +33,7 @@ const mostProcesses = 200
 // processesSQL returns SQL that selects the rows of the last hour as a JSON list, at a given time and
 // without one id.
 func processesSQL(at, without, gone, forget string) string {
-	return `(SELECT coalesce(jsonb_agg(jsonb_build_object('name', p.name, 'version', p.version, 'schema', coalesce(p.schema, ''), 'roles', p.roles, 'addresses', coalesce(p.addresses, '[]'), 'egress', coalesce(p.egress, ''),
+	return `(SELECT coalesce(jsonb_agg(jsonb_build_object('name', p.name, 'version', p.version, 'schema', coalesce(p.schema, ''), 'roles', p.roles, 'addresses', coalesce(p.addresses, '[]'), 'egress', coalesce(p.egress, ''), 'cell', p.cell,
 		'started_at', p.started_at, 'seen_at', p.seen_at, 'silent', (extract(epoch FROM ` + at + ` - p.seen_at) * 1000000000)::bigint, 'clock_ahead_ms', p.clock_ahead_ms,
 		'alive', p.seen_at > ` + at + ` - ` + gone + ` * interval '1 microsecond') ORDER BY p.started_at, p.id), '[]')
 	FROM (SELECT * FROM nodes WHERE id <> ` + without + ` AND seen_at > ` + at + ` - ` + forget + ` * interval '1 microsecond' ORDER BY seen_at DESC LIMIT ` + fmt.Sprint(mostProcesses) + `) p)`
@@ -88,7 +89,7 @@ func (p Process) DeliversFrom(addr netip.Addr, name string) bool {
 // Self returns this process. It is alive while its beats are stored.
 func (n *Node) Self() Process {
 	n.mu.Lock()
-	p := Process{Name: n.name, Version: n.version, Roles: n.roleNames, Egress: n.egress, Silent: elapsedSince(n.beat)}
+	p := Process{Name: n.name, Version: n.version, Roles: n.roleNames, Egress: n.egress, Cell: &n.cell, Silent: elapsedSince(n.beat)}
 	p.Alive = p.Silent < n.times.gone
 	n.mu.Unlock()
 	p.Addresses = n.own.addressList()

@@ -24,8 +24,8 @@ WITH others AS (
 		coalesce(bool_or(name = $1::text AND NOT pg_try_advisory_xact_lock_shared(lock)), false) AS twin
 	FROM nodes WHERE seen_at > now() - $6 * interval '1 microsecond'
 ), made AS (
-	INSERT INTO nodes (started_at, name, version, schema, roles, egress, seen_at, claims_from)
-	SELECT at, $1::text, $2::text, $8::text, $3::jsonb, $7::text, at, CASE WHEN steady THEN at WHEN silent THEN at + $5 * interval '1 microsecond' ELSE least(greatest(at, until), at + $5 * interval '1 microsecond') END
+	INSERT INTO nodes (started_at, name, version, schema, roles, egress, cell, seen_at, claims_from)
+	SELECT at, $1::text, $2::text, $8::text, $3::jsonb, $7::text, $9::integer, at, CASE WHEN steady THEN at WHEN silent THEN at + $5 * interval '1 microsecond' ELSE least(greatest(at, until), at + $5 * interval '1 microsecond') END
 	FROM others, clock_timestamp() AS at
 	RETURNING id
 )
@@ -38,7 +38,7 @@ func (n *Node) registerNode(ctx context.Context) error {
 	var id int32
 	var twin bool
 	err := n.db.Hot.QueryRowContext(ctx, registerSQL, n.name, n.version, n.roles, n.times.silent.Microseconds(),
-		n.times.pause.Microseconds(), n.times.forget.Microseconds(), n.egress, db.Schema()).
+		n.times.pause.Microseconds(), n.times.forget.Microseconds(), n.egress, db.Schema(), n.cell).
 		Scan(&id, &twin)
 	if err != nil {
 		return fmt.Errorf("register node: %w", err)
