@@ -41,6 +41,7 @@ type Domains interface {
 // Statistics counts the outcome of sent mail.
 type Statistics interface {
 	Query(ctx context.Context, accountID string, q statistics.Question) (statistics.QueryResult, error)
+	Senders(ctx context.Context, since time.Time, after string, limit int) ([]statistics.Sender, error)
 }
 
 // Resolver looks up DNS records.
@@ -71,7 +72,8 @@ type Params struct {
 	Addresses  *reportaddress.Signer
 	Verifier   Verifier
 	Domains    Domains
-	Statistics Statistics // nil: no placement, and no rates
+	Statistics Statistics // nil: no placement, no rates, and no watch of providers
+	Publisher  Publisher
 	Resolver   Resolver
 	Budget     *intake.Budget
 	Logger     *slog.Logger
@@ -88,13 +90,14 @@ type Service struct {
 	authors    authenticator
 	domains    Domains
 	statistics Statistics
+	publisher  Publisher
 	budget     *intake.Budget
 	log        *slog.Logger
 	tasks      *worker.Tasks
 	results    *prometheus.CounterVec
 }
 
-// New returns a new Service; Start starts the lookups of reverse names.
+// New returns a new Service; Start starts its periodic tasks.
 func New(p Params) (*Service, error) {
 	if p.Budget == nil || p.Verifier == nil || p.Addresses == nil {
 		return nil, errors.New("deliverability: Budget, Verifier and Addresses are required")
@@ -107,20 +110,21 @@ func New(p Params) (*Service, error) {
 	}
 	return &Service{sourceNames: &sourceNames{db: p.DB, dns: p.Resolver, spfInclude: p.Config.SPFInclude}, db: p.DB,
 		addresses: p.Addresses, authors: authenticator{p.Verifier, p.Config.Hostname}, domains: p.Domains,
-		statistics: p.Statistics, budget: p.Budget, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers),
+		statistics: p.Statistics, publisher: p.Publisher, budget: p.Budget, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers),
 		results: results}, nil
 }
 
 // lookUpEvery is the interval between lookups of reverse names. Each step reads the counts of 30 days.
 const lookUpEvery = 10 * time.Minute
 
-// Start starts the lookups of reverse names.
+// Start starts the periodic tasks.
 func (s *Service) Start(context.Context) error {
-	s.tasks.Start(worker.Every("names of mail sources", lookUpEvery, s.LookUpSources))
+	s.tasks.Start(worker.Every("names of mail sources", lookUpEvery, s.LookUpSources),
+		worker.Every("watch of mailbox providers", time.Minute, s.WatchProviders))
 	return nil
 }
 
-// Stop stops the lookups.
+// Stop stops the periodic tasks.
 func (s *Service) Stop(ctx context.Context) error {
 	s.tasks.Stop(ctx)
 	return nil

@@ -122,7 +122,11 @@ func (s *Service) countRefusal(ctx context.Context, domainID string, reason repo
 	return nil
 }
 
-const sweepBatch = 1000
+const (
+	sweepBatch = 1000
+
+	forgetSQL = `DELETE FROM degraded_providers WHERE created_at < now() - $1 * interval '1 day'`
+)
 
 // sweep deletes rows after KeptDays.
 func (s *Service) sweep(ctx context.Context) (deleted int64, err error) {
@@ -142,5 +146,6 @@ func (s *Service) sweep(ctx context.Context) (deleted int64, err error) {
 			}
 		}
 	}
-	return deleted, nil
+	n, err := db.Exec(ctx, s.db.SQL, forgetSQL, degradedDays)
+	return deleted + int64(n), err
 }

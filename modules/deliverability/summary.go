@@ -78,6 +78,7 @@ type Summary struct {
 	Placement        []Placement
 	Grade            Grade
 	TLS              TLSSummary
+	Degradations     []Degradation // the newest first
 }
 
 const (
@@ -146,6 +147,9 @@ func (s *Service) summarize(ctx context.Context, accountID string, list []*ent.D
 	found, err := s.readCounts(ctx, p, all)
 	if err == nil {
 		err = s.readTLS(ctx, p, all)
+	}
+	if err == nil {
+		err = s.readDegradations(ctx, p, all)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("deliverability: %w", err)
