@@ -49,6 +49,7 @@ type Resolver interface {
 	LookupTXT(ctx context.Context, name string) ([]string, error)
 	LookupMX(ctx context.Context, name string) ([]*net.MX, error)
 	LookupIP(ctx context.Context, name string) ([]netip.Addr, error)
+	LookupIPv4(ctx context.Context, name string) ([]netip.Addr, error)
 	LookupAddr(ctx context.Context, addr string) ([]string, error)
 }
 
@@ -56,11 +57,13 @@ type Resolver interface {
 type Config struct {
 	Hostname   string // name of this installation
 	SPFInclude string // host whose SPF record lists our addresses
+	Blocklists []string
 }
 
 // ConfigOf returns the module's part of the installation's configuration.
 func ConfigOf(cfg setting.Values) Config {
-	return Config{Hostname: config.Hostname.Get(cfg), SPFInclude: config.SPFInclude.Get(cfg)}
+	return Config{Hostname: config.Hostname.Get(cfg), SPFInclude: config.SPFInclude.Get(cfg),
+		Blocklists: Blocklists.Get(cfg)}
 }
 
 // Params contains the parameters of New.
@@ -91,6 +94,7 @@ type Service struct {
 	domains    Domains
 	statistics Statistics
 	publisher  Publisher
+	blocklists []blocklist
 	budget     *intake.Budget
 	log        *slog.Logger
 	tasks      *worker.Tasks
@@ -108,7 +112,11 @@ func New(p Params) (*Service, error) {
 	if err := telemetry.Register(p.Registry, results); err != nil {
 		return nil, err
 	}
-	return &Service{sourceNames: &sourceNames{db: p.DB, dns: p.Resolver, spfInclude: p.Config.SPFInclude}, db: p.DB,
+	var lists []blocklist
+	for _, zone := range p.Config.Blocklists {
+		lists = append(lists, newBlocklist(zone))
+	}
+	return &Service{blocklists: lists, sourceNames: &sourceNames{db: p.DB, dns: p.Resolver, spfInclude: p.Config.SPFInclude}, db: p.DB,
 		addresses: p.Addresses, authors: authenticator{p.Verifier, p.Config.Hostname}, domains: p.Domains,
 		statistics: p.Statistics, publisher: p.Publisher, budget: p.Budget, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers),
 		results: results}, nil
@@ -120,7 +128,8 @@ const lookUpEvery = 10 * time.Minute
 // Start starts the periodic tasks.
 func (s *Service) Start(context.Context) error {
 	s.tasks.Start(worker.Every("names of mail sources", lookUpEvery, s.LookUpSources),
-		worker.Every("watch of mailbox providers", time.Minute, s.WatchProviders))
+		worker.Every("watch of mailbox providers", time.Minute, s.WatchProviders),
+		worker.Every("blocklists", time.Minute, s.CheckBlocklists))
 	return nil
 }
 

@@ -131,12 +131,13 @@ const (
 // sweep deletes rows after KeptDays.
 func (s *Service) sweep(ctx context.Context) (deleted int64, err error) {
 	for table, old := range map[string]string{
-		"dmarc_counts":   `day < to_char(now() - $1 * interval '1 day', 'YYYY-MM-DD')`,
-		"dmarc_refusals": `day < to_char(now() - $1 * interval '1 day', 'YYYY-MM-DD')`,
-		"dmarc_reports":  `created_at < now() - $1 * interval '1 day'`,
-		"tls_counts":     `day < to_char(now() - $1 * interval '1 day', 'YYYY-MM-DD')`,
-		"tls_reports":    `created_at < now() - $1 * interval '1 day'`,
-		"mail_sources":   `checked_at < now() - $1 * interval '1 day'`,
+		"dmarc_counts":      `day < to_char(now() - $1 * interval '1 day', 'YYYY-MM-DD')`,
+		"dmarc_refusals":    `day < to_char(now() - $1 * interval '1 day', 'YYYY-MM-DD')`,
+		"dmarc_reports":     `created_at < now() - $1 * interval '1 day'`,
+		"tls_counts":        `day < to_char(now() - $1 * interval '1 day', 'YYYY-MM-DD')`,
+		"tls_reports":       `created_at < now() - $1 * interval '1 day'`,
+		"blocklist_lookups": `checked_at < now() - $1 * interval '1 day'`,
+		"mail_sources":      `checked_at < now() - $1 * interval '1 day'`,
 	} {
 		statement := `DELETE FROM ` + table + ` WHERE ctid IN (SELECT ctid FROM ` + table + ` WHERE ` + old +
 			` LIMIT $2 FOR UPDATE SKIP LOCKED)`

@@ -79,6 +79,8 @@ type Summary struct {
 	Grade            Grade
 	TLS              TLSSummary
 	Degradations     []Degradation // the newest first
+	Blocklists       []Listing     // listings first
+	FeedbackLoops    []FeedbackLoop
 }
 
 const (
@@ -166,9 +168,13 @@ func (s *Service) summarize(ctx context.Context, accountID string, list []*ent.D
 		if err != nil {
 			return nil, err
 		}
-		one.Placement = traffic.placement
+		sample, addrs, err := s.readSending(ctx, one, now)
+		if err != nil {
+			return nil, fmt.Errorf("deliverability: %w", err)
+		}
+		one.Placement, one.FeedbackLoops = traffic.placement, feedbackLoops(d.Name, traffic)
 		one.Requirements = judgeRequirements(standing{records: records, policy: one.Advice.Policy, found: evidence,
-			sent: traffic.sent})
+			traffic: traffic, sample: sample, sources: addrs})
 		one.Grade = gradeOf(one.Requirements)
 		out[d.ID] = *one
 	}
