@@ -17,5 +17,11 @@
 //     account publishes DNS records.
 //   - Rows are bounded by domain, in number and age.
 //
-// Reverse names are looked up in the background and cached. Facts published and consumed: none.
+//   - A provider that starts to refuse or defer the mail of a domain causes one event, and another one only after it has
+//     recovered. Only outcomes of the domain's own mail count.
+//   - A blocklist gets few lookups, and none for a day after it refused one.
+//
+// Reverse names and blocklists are looked up in the background and cached. The checks of providers and blocklists have
+// turns (turn.go), so that one of several processes does each part. Facts published: domain.deliverability_degraded.
+// Facts consumed: none.
 package deliverability
