@@ -125,19 +125,26 @@ func readReply(found []netip.Addr, err error) string {
 	return state
 }
 
+// blocklistLookups looks up source addresses and domains in blocklists.
+type blocklistLookups struct {
+	names      *sourceNames
+	watch      *providerWatch
+	blocklists []blocklist
+}
+
 // lookUpListing looks up a subject, and returns the state and the list's reply. A listing counts only if the list does
 // not answer for everything.
-func (s *Service) lookUpListing(ctx context.Context, list blocklist, subject string) (state, reply string) {
+func (b *blocklistLookups) lookUpListing(ctx context.Context, list blocklist, subject string) (state, reply string) {
 	ctx, cancel := context.WithTimeout(ctx, lookUpWithin)
 	defer cancel()
-	found, err := s.dns.LookupIPv4(ctx, list.query(subject))
+	found, err := b.names.dns.LookupIPv4(ctx, list.query(subject))
 	if state = readReply(found, err); len(found) > 0 {
 		reply = found[0].String()
 	}
 	if state != blocklistListed {
 		return state, reply
 	}
-	switch control := readReply(s.dns.LookupIPv4(ctx, list.control())); control {
+	switch control := readReply(b.names.dns.LookupIPv4(ctx, list.control())); control {
 	case blocklistClear:
 		return state, reply
 	case blocklistUnknown, blocklistRefused:
@@ -172,56 +179,56 @@ ON CONFLICT (subject, list) DO UPDATE SET status = EXCLUDED.status, reply = EXCL
 
 // CheckBlocklists looks up source addresses and sending domains in the lists that the operator chose. Several processes
 // may call it concurrently: one does each part.
-func (s *Service) CheckBlocklists(ctx context.Context) error {
+func (b *blocklistLookups) CheckBlocklists(ctx context.Context) error {
 	const turn = "blocklists"
-	if len(s.blocklists) == 0 {
+	if len(b.blocklists) == 0 {
 		return nil
 	}
-	after, ours, err := s.takeTurn(ctx, turn)
+	after, ours, err := takeTurn(ctx, b.names.db, turn)
 	if err != nil || !ours {
 		return err
 	}
-	now, err := db.Now(ctx, s.db.SQL)
+	now, err := db.Now(ctx, b.names.db.SQL)
 	if err != nil {
 		return err
 	}
-	addrs, err := s.readSendingAddresses(ctx)
+	addrs, err := b.names.readSendingAddresses(ctx)
 	if err != nil {
 		return err
 	}
 	var senders []statistics.Sender
-	if s.statistics != nil {
-		if senders, err = s.statistics.Senders(ctx, now.AddDate(0, 0, -7), after, blocklistDomains); err != nil {
+	if b.watch.statistics != nil {
+		if senders, err = b.watch.statistics.Senders(ctx, now.AddDate(0, 0, -7), after, blocklistDomains); err != nil {
 			return err
 		}
 	}
-	domains, err := s.readNames(ctx, senders)
+	domains, err := b.readNames(ctx, senders)
 	if err != nil {
 		return err
 	}
-	if err := s.lookUpListings(ctx, addrs, domains); err != nil {
+	if err := b.lookUpListings(ctx, addrs, domains); err != nil {
 		return fmt.Errorf("blocklists: %w", err)
 	}
 	next := ""
 	if len(senders) == blocklistDomains {
 		next = senders[len(senders)-1].DomainID
 	}
-	return s.endTurn(ctx, turn, blocklistEvery, next)
+	return endTurn(ctx, b.names.db, turn, blocklistEvery, next)
 }
 
-func (s *Service) readNames(ctx context.Context, senders []statistics.Sender) ([]string, error) {
+func (b *blocklistLookups) readNames(ctx context.Context, senders []statistics.Sender) ([]string, error) {
 	var ids []string
 	for _, sender := range senders {
 		ids = append(ids, sender.DomainID)
 	}
-	return db.All(ctx, s.db.SQL, db.Value[string], `SELECT DISTINCT name FROM domains WHERE id = ANY($1)`, db.Array(ids))
+	return db.All(ctx, b.names.db.SQL, db.Value[string], `SELECT DISTINCT name FROM domains WHERE id = ANY($1)`, db.Array(ids))
 }
 
 // lookUpListings looks up the subjects that are due. A list that refuses a lookup gets no further ones for a day.
-func (s *Service) lookUpListings(ctx context.Context, addrs, domains []string) error {
+func (b *blocklistLookups) lookUpListings(ctx context.Context, addrs, domains []string) error {
 	lists := map[string]blocklist{}
 	var subjects, zones []string
-	for _, list := range s.blocklists {
+	for _, list := range b.blocklists {
 		lists[list.zone] = list
 		of := addrs
 		if list.domains {
@@ -231,25 +238,25 @@ func (s *Service) lookUpListings(ctx context.Context, addrs, domains []string) e
 			subjects, zones = append(subjects, subject), append(zones, list.zone)
 		}
 	}
-	refused, err := db.All(ctx, s.db.SQL, db.Value[string], refusedSQL)
+	refused, err := db.All(ctx, b.names.db.SQL, db.Value[string], refusedSQL)
 	if err != nil {
 		return err
 	}
 	type pair struct{ subject, zone string }
-	due, err := db.All(ctx, s.db.SQL, func(p *pair) []any { return []any{&p.subject, &p.zone} }, dueListingsSQL,
+	due, err := db.All(ctx, b.names.db.SQL, func(p *pair) []any { return []any{&p.subject, &p.zone} }, dueListingsSQL,
 		db.Array(subjects), db.Array(zones), blocklistBatch)
 	for _, p := range due {
 		if slices.Contains(refused, p.zone) {
 			continue
 		}
-		state, reply := s.lookUpListing(ctx, lists[p.zone], p.subject)
+		state, reply := b.lookUpListing(ctx, lists[p.zone], p.subject)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if state == blocklistRefused || state == blocklistBroken {
 			refused = append(refused, p.zone)
 		}
-		if _, err := s.db.SQL.ExecContext(ctx, listingSQL, p.subject, p.zone, state, reply); err != nil {
+		if _, err := b.names.db.SQL.ExecContext(ctx, listingSQL, p.subject, p.zone, state, reply); err != nil {
 			return err
 		}
 	}
@@ -272,12 +279,12 @@ SELECT subject, list, status, reply, checked_at, listed_at FROM blocklist_lookup
  ORDER BY status <> 'listed', list, subject LIMIT 100`
 
 // readListings returns the lookups of subjects in the chosen lists, listings first.
-func (s *Service) readListings(ctx context.Context, subjects []string) ([]Listing, error) {
+func (b *blocklistLookups) readListings(ctx context.Context, subjects []string) ([]Listing, error) {
 	var zones []string
-	for _, list := range s.blocklists {
+	for _, list := range b.blocklists {
 		zones = append(zones, list.zone)
 	}
-	found, err := db.All(ctx, s.db.SQL, func(l *Listing) []any {
+	found, err := db.All(ctx, b.names.db.SQL, func(l *Listing) []any {
 		return []any{&l.Subject, &l.List, &l.Status, &l.Reply, &l.CheckedAt, &l.ListedSince}
 	}, listingsSQL, db.Array(subjects), db.Array(zones))
 	for i := range found {

@@ -41,7 +41,7 @@ func (m *mailer) lookUp(t *testing.T) {
 	check(t, m.CheckBlocklists(t.Context()))
 }
 
-// A listing is told apart from a list that refuses to answer, that answers for everything, and a resolver that invents
+// A listing differs from a list that refuses to answer, that answers for everything, and a resolver that invents
 // answers. Only public source addresses and sending domains are looked up.
 func TestTellsListingsFromRefusals(t *testing.T) {
 	t.Parallel()
@@ -67,7 +67,7 @@ func TestTellsListingsFromRefusals(t *testing.T) {
 	}
 	for _, q := range m.zone.Queries() {
 		if strings.HasPrefix(q.Name, "99.113.0.203") || strings.Contains(q.Name, "7.0.0.10.") {
-			t.Errorf("%s was looked up, which is no public source address of the installation", q.Name)
+			t.Errorf("%s was looked up, which is not a public source address of the installation", q.Name)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/postrider/postrider/ent"
@@ -33,7 +34,7 @@ const (
 	minHistory = 20
 	// recoveredAfter is the time before which a provider does not count as recovered.
 	recoveredAfter = "1 day"
-	degradedDays   = 30 // after which a provider without enough mail to tell is forgotten
+	degradedDays   = 30 // after which a provider without enough mail is forgotten
 )
 
 // degradeLimit is when a provider has a problem with the mail of a domain. No provider publishes such limits.
@@ -83,28 +84,36 @@ type providerTraffic struct {
 	domains []string
 }
 
+// providerWatch finds providers that refuse or defer mail.
+type providerWatch struct {
+	db         *db.DB
+	domains    Domains
+	statistics Statistics
+	publisher  Publisher
+}
+
 // WatchProviders publishes an event for each provider that starts to refuse or defer the mail of a domain. It does so
 // again only after the provider has recovered. Several processes may call it concurrently: one does each part.
-func (s *Service) WatchProviders(ctx context.Context) error {
+func (w *providerWatch) WatchProviders(ctx context.Context) error {
 	const turn = "providers"
-	if s.statistics == nil {
+	if w.statistics == nil {
 		return nil
 	}
-	after, ours, err := s.takeTurn(ctx, turn)
+	after, ours, err := takeTurn(ctx, w.db, turn)
 	if err != nil || !ours {
 		return err
 	}
-	now, err := db.Now(ctx, s.db.SQL)
+	now, err := db.Now(ctx, w.db.SQL)
 	if err != nil {
 		return err
 	}
-	list, err := s.statistics.Senders(ctx, now.Add(-watchWindow), after, watchBatch)
+	list, err := w.statistics.Senders(ctx, now.Add(-watchWindow), after, watchBatch)
 	if err != nil {
 		return fmt.Errorf("watch mailbox providers: %w", err)
 	}
 	var failed []error
 	for _, sender := range list {
-		if err := s.watchDomain(ctx, sender, now); err != nil {
+		if err := w.watchDomain(ctx, sender, now); err != nil {
 			failed = append(failed, fmt.Errorf("watch the mailbox providers of %s: %w", sender.DomainID, err))
 		}
 	}
@@ -112,7 +121,7 @@ func (s *Service) WatchProviders(ctx context.Context) error {
 	if len(list) == watchBatch {
 		wait, next = 0, list[len(list)-1].DomainID
 	}
-	return errors.Join(append(failed, s.endTurn(ctx, turn, wait, next))...)
+	return errors.Join(append(failed, endTurn(ctx, w.db, turn, wait, next))...)
 }
 
 const (
@@ -124,35 +133,23 @@ DELETE FROM degraded_providers WHERE domain_id = $1 AND provider = $2 AND proble
 		recoveredAfter + `'`
 )
 
-func (s *Service) watchDomain(ctx context.Context, sender statistics.Sender, now time.Time) error {
-	recent, err := s.readProviders(ctx, sender, now.Add(-watchWindow), now)
+func (w *providerWatch) watchDomain(ctx context.Context, sender statistics.Sender, now time.Time) error {
+	recent, err := w.readProviders(ctx, sender, now.Add(-watchWindow), now)
 	if err != nil {
 		return err
 	}
-	known, err := db.All(ctx, s.db.SQL, db.Value[string], knownSQL, sender.DomainID)
+	known, err := db.All(ctx, w.db.SQL, db.Value[string], knownSQL, sender.DomainID)
 	if err != nil {
 		return err
 	}
-	var before map[string]providerTraffic
+	history := sync.OnceValues(func() (map[string]providerTraffic, error) {
+		return w.readProviders(ctx, sender, now.Add(-watchWindow-watchHistory), now.Add(-watchWindow))
+	})
 	for _, provider := range slices.Sorted(maps.Keys(recent)) {
 		for _, l := range degradeLimits {
-			traffic := recent[provider]
 			isKnown := slices.Contains(known, provider+" "+l.problem)
-			switch {
-			case isKnown && l.isRecovered(traffic.figures):
-				_, err = db.Exec(ctx, s.db.SQL, recoverSQL, sender.DomainID, provider, l.problem)
-			case !isKnown && l.isExceeded(l.measure(traffic.figures)):
-				if before == nil {
-					if before, err = s.readProviders(ctx, sender, now.Add(-watchWindow-watchHistory),
-						now.Add(-watchWindow)); err != nil {
-						return err
-					}
-				}
-				if l.isWorse(traffic.figures, before[provider].figures) {
-					err = s.degrade(ctx, degrading{sender, provider, l, traffic, before[provider].figures, now})
-				}
-			}
-			if err != nil {
+			if err := w.checkProvider(ctx, degrading{sender: sender, provider: provider, limit: l, traffic: recent[provider],
+				now: now}, isKnown, history); err != nil {
 				return err
 			}
 		}
@@ -160,10 +157,28 @@ func (s *Service) watchDomain(ctx context.Context, sender statistics.Sender, now
 	return nil
 }
 
+// checkProvider records that a provider has a problem with the mail of a domain, or has recovered.
+func (w *providerWatch) checkProvider(ctx context.Context, d degrading, isKnown bool,
+	history func() (map[string]providerTraffic, error)) error {
+	switch {
+	case isKnown && d.limit.isRecovered(d.traffic.figures):
+		_, err := db.Exec(ctx, w.db.SQL, recoverSQL, d.sender.DomainID, d.provider, d.limit.problem)
+		return err
+	case isKnown || !d.limit.isExceeded(d.limit.measure(d.traffic.figures)):
+		return nil
+	}
+	before, err := history()
+	d.before = before[d.provider].figures
+	if err != nil || !d.limit.isWorse(d.traffic.figures, d.before) {
+		return err
+	}
+	return w.degrade(ctx, d)
+}
+
 // readProviders returns the mail of a domain by provider.
-func (s *Service) readProviders(ctx context.Context, sender statistics.Sender,
+func (w *providerWatch) readProviders(ctx context.Context, sender statistics.Sender,
 	since, until time.Time) (map[string]providerTraffic, error) {
-	answer, err := s.statistics.Query(ctx, sender.AccountID, statistics.Question{
+	answer, err := w.statistics.Query(ctx, sender.AccountID, statistics.Question{
 		Range: statistics.Range{Since: since, Until: until}, Interval: statistics.Day, Timezone: "UTC",
 		GroupBy: statistics.ByRecipientDomain, Top: watchTop, Filter: statistics.Filter{DomainID: sender.DomainID}})
 	out := map[string]providerTraffic{}
@@ -188,8 +203,8 @@ type degrading struct {
 }
 
 // degrade records the problem and publishes its event, unless the replies of the provider show another cause.
-func (s *Service) degrade(ctx context.Context, d degrading) error {
-	replies, err := s.readReplies(ctx, d)
+func (w *providerWatch) degrade(ctx context.Context, d degrading) error {
+	replies, err := w.readReplies(ctx, d)
 	if err != nil {
 		return err
 	}
@@ -198,7 +213,7 @@ func (s *Service) degrade(ctx context.Context, d degrading) error {
 	if cause == "" || !d.limit.isExceeded(int64(share*float64(affected)), recipients) {
 		return nil
 	}
-	domain, err := s.domains.Get(ctx, d.sender.AccountID, d.sender.DomainID)
+	domain, err := w.domains.Get(ctx, d.sender.AccountID, d.sender.DomainID)
 	if err != nil {
 		return err
 	}
@@ -212,15 +227,15 @@ func (s *Service) degrade(ctx context.Context, d degrading) error {
 		return err
 	}
 	published := false
-	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+	err = w.db.InTx(ctx, func(tx *ent.Tx) error {
 		n, err := db.Exec(ctx, tx, degradeSQL, domain.ID, d.provider, d.limit.problem, string(data))
 		if published = n == 1; err != nil || !published {
 			return err
 		}
-		return s.publisher.Publish(ctx, tx, event.New(d.sender.AccountID, event.DomainDeliverabilityDegraded, d.now, e))
+		return w.publisher.Publish(ctx, tx, event.New(d.sender.AccountID, event.DomainDeliverabilityDegraded, d.now, e))
 	})
 	if err == nil && published {
-		s.publisher.Wake()
+		w.publisher.Wake()
 	}
 	return err
 }
@@ -245,8 +260,8 @@ SELECT t.class, t.reply, f.recipient
 )
 
 // readReplies returns the newest replies with the problem.
-func (s *Service) readReplies(ctx context.Context, d degrading) ([]reply, error) {
-	return db.All(ctx, s.db.SQL, func(r *reply) []any { return []any{&r.class, &r.text, &r.recipient} }, repliesSQL,
+func (w *providerWatch) readReplies(ctx context.Context, d degrading) ([]reply, error) {
+	return db.All(ctx, w.db.SQL, func(r *reply) []any { return []any{&r.class, &r.text, &r.recipient} }, repliesSQL,
 		d.sender.AccountID, id.Since(id.Fact, d.now.Add(-watchWindow)), d.sender.DomainID, string(d.limit.fact),
 		db.Array(d.traffic.domains), repliesFacts, repliesMost)
 }

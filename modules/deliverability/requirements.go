@@ -150,7 +150,7 @@ func judgeTLS(m mailSample, r Requirement) Requirement {
 }
 
 // judgeUnsubscribe judges one-click unsubscribe (RFC 8058). Providers require it for marketing and subscribed mail of
-// bulk senders, and not for receipts and the like, which only the sender can tell apart.
+// bulk senders, and not for receipts and the like, which only the sender can distinguish.
 func judgeUnsubscribe(st standing, r Requirement) Requirement {
 	m := st.sample
 	if m.emails == 0 {

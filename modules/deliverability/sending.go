@@ -105,7 +105,7 @@ func (s *Service) readAddresses(ctx context.Context, m mailSample, sources []Sou
 		namesSQL, db.Array(addrs[:min(len(addrs), maxSources)]))
 }
 
-// readSending reads what is known about the mail of a domain and its source addresses, and the blocklists into its
+// readSending returns the sample of a domain's mail and its source addresses, and reads the blocklists into its
 // summary.
 func (s *Service) readSending(ctx context.Context, out *Summary, now time.Time) (m mailSample, addrs []sendingAddress,
 	err error) {

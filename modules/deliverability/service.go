@@ -87,18 +87,16 @@ type Params struct {
 // Service receives reports and summarizes them. It is safe for concurrent use.
 type Service struct {
 	*sourceNames
+	*providerWatch
+	*blocklistLookups
 
-	db         *db.DB
-	addresses  *reportaddress.Signer
-	authors    authenticator
-	domains    Domains
-	statistics Statistics
-	publisher  Publisher
-	blocklists []blocklist
-	budget     *intake.Budget
-	log        *slog.Logger
-	tasks      *worker.Tasks
-	results    *prometheus.CounterVec
+	db        *db.DB
+	addresses *reportaddress.Signer
+	authors   authenticator
+	budget    *intake.Budget
+	log       *slog.Logger
+	tasks     *worker.Tasks
+	results   *prometheus.CounterVec
 }
 
 // New returns a new Service; Start starts its periodic tasks.
@@ -116,10 +114,11 @@ func New(p Params) (*Service, error) {
 	for _, zone := range p.Config.Blocklists {
 		lists = append(lists, newBlocklist(zone))
 	}
-	return &Service{blocklists: lists, sourceNames: &sourceNames{db: p.DB, dns: p.Resolver, spfInclude: p.Config.SPFInclude}, db: p.DB,
-		addresses: p.Addresses, authors: authenticator{p.Verifier, p.Config.Hostname}, domains: p.Domains,
-		statistics: p.Statistics, publisher: p.Publisher, budget: p.Budget, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers),
-		results: results}, nil
+	names := &sourceNames{db: p.DB, dns: p.Resolver, spfInclude: p.Config.SPFInclude}
+	watch := &providerWatch{p.DB, p.Domains, p.Statistics, p.Publisher}
+	return &Service{sourceNames: names, providerWatch: watch, blocklistLookups: &blocklistLookups{names, watch, lists},
+		db: p.DB, addresses: p.Addresses, authors: authenticator{p.Verifier, p.Config.Hostname}, budget: p.Budget,
+		log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers), results: results}, nil
 }
 
 // lookUpEvery is the interval between lookups of reverse names. Each step reads the counts of 30 days.

@@ -21,8 +21,8 @@ ON CONFLICT (name) DO UPDATE SET due_at = EXCLUDED.due_at WHERE t.due_at <= now(
 )
 
 // takeTurn returns where the check continues, and false if another process does it or it is not due.
-func (s *Service) takeTurn(ctx context.Context, name string) (after string, ours bool, err error) {
-	found, err := db.All(ctx, s.db.SQL, db.Value[string], takeTurnSQL, name, turnWithin.Seconds())
+func takeTurn(ctx context.Context, on *db.DB, name string) (after string, ours bool, err error) {
+	found, err := db.All(ctx, on.SQL, db.Value[string], takeTurnSQL, name, turnWithin.Seconds())
 	if err != nil || len(found) == 0 {
 		return "", false, err
 	}
@@ -30,8 +30,8 @@ func (s *Service) takeTurn(ctx context.Context, name string) (after string, ours
 }
 
 // endTurn schedules the next part of the check.
-func (s *Service) endTurn(ctx context.Context, name string, wait time.Duration, after string) error {
-	if _, err := s.db.SQL.ExecContext(ctx, endTurnSQL, name, wait.Seconds(), after); err != nil {
+func endTurn(ctx context.Context, on *db.DB, name string, wait time.Duration, after string) error {
+	if _, err := on.SQL.ExecContext(ctx, endTurnSQL, name, wait.Seconds(), after); err != nil {
 		return fmt.Errorf("end of the check %s: %w", name, err)
 	}
 	return nil
