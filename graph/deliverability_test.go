@@ -8,6 +8,7 @@ import (
 
 	"github.com/postrider/postrider/modules/deliverability"
 	"github.com/postrider/postrider/modules/statistics"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 type fakeDeliverability struct{ *calls }
@@ -34,6 +35,11 @@ func (f fakeDeliverability) SummarizeMany(_ context.Context, accountID string,
 				State: deliverability.StateBroken, Found: "75.00 % passes.", Fix: "Sign the mail."}},
 			Placement: []deliverability.Placement{{RecipientDomain: "gmail.com",
 				This: statistics.Figures{Recipients: 5, Delivered: 4}, Last: statistics.Figures{Recipients: 2, Bounced: 1}}},
+			Degradations: []deliverability.Degradation{{Since: at, Degradation: event.Degradation{Provider: "Gmail",
+				Problem: "refused", Recipients: 100, Affected: 40, Cause: "block", Reason: "R.", Fix: "F."}}},
+			Blocklists: []deliverability.Listing{{Subject: "192.0.2.25", List: "bl.example", Status: "listed", CheckedAt: at,
+				ListedSince: &at, Found: "It is listed.", Fix: "Remove it."}},
+			FeedbackLoops: []deliverability.FeedbackLoop{{Provider: "Yahoo", Name: "CFL", Complaints: 3}},
 			Reporting: deliverability.Reporting{Address: "dmarc+t@rp.mail.example.org", Reports: 4, LastReportAt: &at,
 				Authorization: deliverability.Authorization{Name: "n", Value: "v=DMARC1;", Status: "missing"},
 				Refusals:      []deliverability.Refusal{{Reason: "malformed", Messages: 1}}},

@@ -48,6 +48,9 @@ func (o output) printDeliverability(s *session, answer json.RawMessage) error {
 		} `json:"advice"`
 		Requirements []map[string]any `json:"requirements"`
 		Sources      []map[string]any `json:"sources"`
+		Degradations []map[string]any `json:"degradations"`
+		Blocklists   []map[string]any `json:"blocklists"`
+		Loops        []map[string]any `json:"feedback_loops"`
 		Receivers    []map[string]any `json:"receivers"`
 		TLS          struct {
 			Reports   int64            `json:"reports"`
@@ -73,7 +76,10 @@ func (o output) printDeliverability(s *session, answer json.RawMessage) error {
 	if d.Advice.Record != "" {
 		fmt.Fprintf(s.out, "Publish at _dmarc.%s: %s\n", d.Domain, formatCell(d.Advice.Record))
 	}
-	if err := o.printTables(s, outputTable{d.Sources, []string{"address", "name", "ours", "messages", "dmarc", "at_risk"}},
+	if err := o.printTables(s,
+		outputTable{d.Degradations, []string{"provider", "problem", "since", "affected", "recipients", "reason", "fix", "reply"}},
+		outputTable{d.Blocklists, []string{"subject", "list", "status", "found", "fix", "page"}},
+		outputTable{d.Loops, []string{"provider", "name", "complaints", "fix", "page"}}, outputTable{d.Sources, []string{"address", "name", "ours", "messages", "dmarc", "at_risk"}},
 		outputTable{d.Receivers, []string{"receiver", "messages", "dmarc", "dkim", "spf"}}); err != nil || d.TLS.Reports == 0 {
 		return err
 	}

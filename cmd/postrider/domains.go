@@ -16,6 +16,7 @@ type domainsCommand struct {
 	Get     domainsGetCommand     `cmd:"" help:"Print a domain and its DNS records."`
 	Verify  domainsVerifyCommand  `cmd:"" help:"Look up the DNS records. Exits with code 1 unless all required ones are found."`
 	Records domainsRecordsCommand `cmd:"" help:"Print the DNS records to publish, as a table or a zone file."`
+	Publish domainsPublishCommand `cmd:"" help:"Publish the DNS records, or a DMARC policy, through the DNS provider."`
 	Delete  domainsDeleteCommand  `cmd:"" help:"Delete a domain."`
 
 	Deliverability domainsDeliverabilityCommand `cmd:"" help:"Print what receivers report about a domain's mail, and what to fix."`

@@ -685,6 +685,34 @@ var (
 			},
 		},
 	}
+	// BlocklistLookupsColumns holds the columns for the "blocklist_lookups" table.
+	BlocklistLookupsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "subject", Type: field.TypeString},
+		{Name: "list", Type: field.TypeString},
+		{Name: "status", Type: field.TypeString},
+		{Name: "reply", Type: field.TypeString, Default: ""},
+		{Name: "checked_at", Type: field.TypeTime},
+		{Name: "listed_at", Type: field.TypeTime, Nullable: true},
+	}
+	// BlocklistLookupsTable holds the schema information for the "blocklist_lookups" table.
+	BlocklistLookupsTable = &schema.Table{
+		Name:       "blocklist_lookups",
+		Columns:    BlocklistLookupsColumns,
+		PrimaryKey: []*schema.Column{BlocklistLookupsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "blocklistlookup_subject_list",
+				Unique:  true,
+				Columns: []*schema.Column{BlocklistLookupsColumns[1], BlocklistLookupsColumns[2]},
+			},
+			{
+				Name:    "blocklistlookup_checked_at",
+				Unique:  false,
+				Columns: []*schema.Column{BlocklistLookupsColumns[5]},
+			},
+		},
+	}
 	// BodyMovesColumns holds the columns for the "body_moves" table.
 	BodyMovesColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64, Increment: true},
@@ -1050,6 +1078,49 @@ var (
 		Name:       "database_clocks",
 		Columns:    DatabaseClocksColumns,
 		PrimaryKey: []*schema.Column{DatabaseClocksColumns[0]},
+	}
+	// DegradedProvidersColumns holds the columns for the "degraded_providers" table.
+	DegradedProvidersColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "provider", Type: field.TypeString},
+		{Name: "problem", Type: field.TypeString},
+		{Name: "data", Type: field.TypeJSON},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+		{Name: "domain_id", Type: field.TypeString, Collation: "C"},
+	}
+	// DegradedProvidersTable holds the schema information for the "degraded_providers" table.
+	DegradedProvidersTable = &schema.Table{
+		Name:       "degraded_providers",
+		Columns:    DegradedProvidersColumns,
+		PrimaryKey: []*schema.Column{DegradedProvidersColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "degraded_providers_domains_degraded_providers",
+				Columns:    []*schema.Column{DegradedProvidersColumns[5]},
+				RefColumns: []*schema.Column{DomainsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "degradedprovider_domain_id_provider_problem",
+				Unique:  true,
+				Columns: []*schema.Column{DegradedProvidersColumns[5], DegradedProvidersColumns[1], DegradedProvidersColumns[2]},
+			},
+		},
+	}
+	// DeliverabilityTurnsColumns holds the columns for the "deliverability_turns" table.
+	DeliverabilityTurnsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "name", Type: field.TypeString, Unique: true},
+		{Name: "due_at", Type: field.TypeTime},
+		{Name: "after", Type: field.TypeString, Default: ""},
+	}
+	// DeliverabilityTurnsTable holds the schema information for the "deliverability_turns" table.
+	DeliverabilityTurnsTable = &schema.Table{
+		Name:       "deliverability_turns",
+		Columns:    DeliverabilityTurnsColumns,
+		PrimaryKey: []*schema.Column{DeliverabilityTurnsColumns[0]},
 	}
 	// DeliveryHoldsColumns holds the columns for the "delivery_holds" table.
 	DeliveryHoldsColumns = []*schema.Column{
@@ -2957,6 +3028,7 @@ var (
 		BillingCustomersTable,
 		BillingEventsTable,
 		BillingSubscriptionsTable,
+		BlocklistLookupsTable,
 		BodyMovesTable,
 		BodyWalksTable,
 		CapturedMailsTable,
@@ -2969,6 +3041,8 @@ var (
 		DmarcRefusalsTable,
 		DmarcReportsTable,
 		DatabaseClocksTable,
+		DegradedProvidersTable,
+		DeliverabilityTurnsTable,
 		DeliveryHoldsTable,
 		DeliveryReportsTable,
 		DomainsTable,
@@ -3039,6 +3113,7 @@ func init() {
 	DmarcCountsTable.ForeignKeys[0].RefTable = DomainsTable
 	DmarcRefusalsTable.ForeignKeys[0].RefTable = DomainsTable
 	DmarcReportsTable.ForeignKeys[0].RefTable = DomainsTable
+	DegradedProvidersTable.ForeignKeys[0].RefTable = DomainsTable
 	DeliveryReportsTable.ForeignKeys[0].RefTable = EmailsTable
 	MembershipsTable.ForeignKeys[0].RefTable = AccountsTable
 	MembershipsTable.ForeignKeys[1].RefTable = UsersTable

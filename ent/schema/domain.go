@@ -58,6 +58,7 @@ func (Domain) Edges() []ent.Edge {
 		edge.To("dmarc_refusals", DMARCRefusal.Type).Annotations(entsql.OnDelete(entsql.Cascade)),
 		edge.To("tls_reports", TLSReport.Type).Annotations(entsql.OnDelete(entsql.Cascade)),
 		edge.To("tls_counts", TLSCount.Type).Annotations(entsql.OnDelete(entsql.Cascade)),
+		edge.To("degraded_providers", DegradedProvider.Type).Annotations(entsql.OnDelete(entsql.Cascade)),
 	}
 }
 

@@ -27,6 +27,190 @@ import (
 
 // region    **************************** field.gotpl *****************************
 
+func (ec *executionContext) _BlocklistLookup_subject(ctx context.Context, field graphql.CollectedField, obj *deliverability.Listing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BlocklistLookup_subject(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Subject, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_BlocklistLookup_subject(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BlocklistLookup", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _BlocklistLookup_list(ctx context.Context, field graphql.CollectedField, obj *deliverability.Listing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BlocklistLookup_list(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.List, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_BlocklistLookup_list(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BlocklistLookup", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _BlocklistLookup_status(ctx context.Context, field graphql.CollectedField, obj *deliverability.Listing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BlocklistLookup_status(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Status, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_BlocklistLookup_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BlocklistLookup", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _BlocklistLookup_checkedAt(ctx context.Context, field graphql.CollectedField, obj *deliverability.Listing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BlocklistLookup_checkedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CheckedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_BlocklistLookup_checkedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BlocklistLookup", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _BlocklistLookup_listedSince(ctx context.Context, field graphql.CollectedField, obj *deliverability.Listing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BlocklistLookup_listedSince(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ListedSince, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_BlocklistLookup_listedSince(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BlocklistLookup", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _BlocklistLookup_found(ctx context.Context, field graphql.CollectedField, obj *deliverability.Listing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BlocklistLookup_found(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Found, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_BlocklistLookup_found(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BlocklistLookup", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _BlocklistLookup_fix(ctx context.Context, field graphql.CollectedField, obj *deliverability.Listing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BlocklistLookup_fix(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Fix, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_BlocklistLookup_fix(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BlocklistLookup", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _BlocklistLookup_page(ctx context.Context, field graphql.CollectedField, obj *deliverability.Listing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BlocklistLookup_page(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Page, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_BlocklistLookup_page(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BlocklistLookup", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _DMARCAdvice_verdict(ctx context.Context, field graphql.CollectedField, obj *model.DMARCAdvice) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -684,6 +868,236 @@ func (ec *executionContext) fieldContext_DMARCSource_counts(_ context.Context, f
 	return fc, nil
 }
 
+func (ec *executionContext) _DomainDegradation_provider(ctx context.Context, field graphql.CollectedField, obj *deliverability.Degradation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DomainDegradation_provider(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Provider, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DomainDegradation_provider(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DomainDegradation", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _DomainDegradation_problem(ctx context.Context, field graphql.CollectedField, obj *deliverability.Degradation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DomainDegradation_problem(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Problem, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DomainDegradation_problem(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DomainDegradation", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _DomainDegradation_since(ctx context.Context, field graphql.CollectedField, obj *deliverability.Degradation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DomainDegradation_since(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Since, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DomainDegradation_since(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DomainDegradation", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _DomainDegradation_recipients(ctx context.Context, field graphql.CollectedField, obj *deliverability.Degradation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DomainDegradation_recipients(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Recipients, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNFloat2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DomainDegradation_recipients(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DomainDegradation", field, false, false, errors.New("field of type Float does not have child fields"))
+}
+
+func (ec *executionContext) _DomainDegradation_affected(ctx context.Context, field graphql.CollectedField, obj *deliverability.Degradation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DomainDegradation_affected(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Affected, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNFloat2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DomainDegradation_affected(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DomainDegradation", field, false, false, errors.New("field of type Float does not have child fields"))
+}
+
+func (ec *executionContext) _DomainDegradation_previousShare(ctx context.Context, field graphql.CollectedField, obj *deliverability.Degradation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DomainDegradation_previousShare(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PreviousShare, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
+			return ec.marshalNFloat2float64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DomainDegradation_previousShare(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DomainDegradation", field, false, false, errors.New("field of type Float does not have child fields"))
+}
+
+func (ec *executionContext) _DomainDegradation_cause(ctx context.Context, field graphql.CollectedField, obj *deliverability.Degradation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DomainDegradation_cause(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cause, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DomainDegradation_cause(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DomainDegradation", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _DomainDegradation_reason(ctx context.Context, field graphql.CollectedField, obj *deliverability.Degradation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DomainDegradation_reason(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Reason, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DomainDegradation_reason(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DomainDegradation", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _DomainDegradation_fix(ctx context.Context, field graphql.CollectedField, obj *deliverability.Degradation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DomainDegradation_fix(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Fix, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DomainDegradation_fix(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DomainDegradation", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _DomainDegradation_reply(ctx context.Context, field graphql.CollectedField, obj *deliverability.Degradation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DomainDegradation_reply(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Reply, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DomainDegradation_reply(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DomainDegradation", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _DomainDeliverability_since(ctx context.Context, field graphql.CollectedField, obj *model.DomainDeliverability) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1032,6 +1446,102 @@ func (ec *executionContext) fieldContext_DomainDeliverability_tls(_ context.Cont
 	return fc, nil
 }
 
+func (ec *executionContext) _DomainDeliverability_degradations(ctx context.Context, field graphql.CollectedField, obj *model.DomainDeliverability) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DomainDeliverability_degradations(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Degradations, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []deliverability.Degradation) graphql.Marshaler {
+			return ec.marshalNDomainDegradation2ᚕgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋdeliverabilityᚐDegradationᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DomainDeliverability_degradations(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DomainDeliverability",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DomainDegradation(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DomainDeliverability_blocklists(ctx context.Context, field graphql.CollectedField, obj *model.DomainDeliverability) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DomainDeliverability_blocklists(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Blocklists, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []deliverability.Listing) graphql.Marshaler {
+			return ec.marshalNBlocklistLookup2ᚕgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋdeliverabilityᚐListingᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DomainDeliverability_blocklists(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DomainDeliverability",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_BlocklistLookup(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DomainDeliverability_feedbackLoops(ctx context.Context, field graphql.CollectedField, obj *model.DomainDeliverability) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DomainDeliverability_feedbackLoops(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FeedbackLoops, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []deliverability.FeedbackLoop) graphql.Marshaler {
+			return ec.marshalNFeedbackLoop2ᚕgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋdeliverabilityᚐFeedbackLoopᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DomainDeliverability_feedbackLoops(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DomainDeliverability",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FeedbackLoop(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _DomainPlacement_recipientDomain(ctx context.Context, field graphql.CollectedField, obj *deliverability.Placement) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1255,6 +1765,144 @@ func (ec *executionContext) _DomainRequirement_fix(ctx context.Context, field gr
 }
 func (ec *executionContext) fieldContext_DomainRequirement_fix(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("DomainRequirement", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FeedbackLoop_provider(ctx context.Context, field graphql.CollectedField, obj *deliverability.FeedbackLoop) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FeedbackLoop_provider(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Provider, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FeedbackLoop_provider(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FeedbackLoop", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FeedbackLoop_name(ctx context.Context, field graphql.CollectedField, obj *deliverability.FeedbackLoop) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FeedbackLoop_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FeedbackLoop_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FeedbackLoop", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FeedbackLoop_complaints(ctx context.Context, field graphql.CollectedField, obj *deliverability.FeedbackLoop) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FeedbackLoop_complaints(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Complaints, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNFloat2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FeedbackLoop_complaints(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FeedbackLoop", field, false, false, errors.New("field of type Float does not have child fields"))
+}
+
+func (ec *executionContext) _FeedbackLoop_about(ctx context.Context, field graphql.CollectedField, obj *deliverability.FeedbackLoop) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FeedbackLoop_about(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.About, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FeedbackLoop_about(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FeedbackLoop", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FeedbackLoop_fix(ctx context.Context, field graphql.CollectedField, obj *deliverability.FeedbackLoop) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FeedbackLoop_fix(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Fix, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FeedbackLoop_fix(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FeedbackLoop", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FeedbackLoop_page(ctx context.Context, field graphql.CollectedField, obj *deliverability.FeedbackLoop) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FeedbackLoop_page(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Page, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FeedbackLoop_page(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FeedbackLoop", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _PlacementCounts_recipients(ctx context.Context, field graphql.CollectedField, obj *statistics.Figures) (ret graphql.Marshaler) {
@@ -1963,6 +2611,79 @@ func (ec *executionContext) fieldContext_TLSReports_failures(_ context.Context, 
 
 // region    **************************** object.gotpl ****************************
 
+var blocklistLookupImplementors = []string{"BlocklistLookup"}
+
+func (ec *executionContext) _BlocklistLookup(ctx context.Context, sel ast.SelectionSet, obj *deliverability.Listing) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, blocklistLookupImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("BlocklistLookup")
+		case "subject":
+			out.Values[i] = ec._BlocklistLookup_subject(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "list":
+			out.Values[i] = ec._BlocklistLookup_list(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "status":
+			out.Values[i] = ec._BlocklistLookup_status(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "checkedAt":
+			out.Values[i] = ec._BlocklistLookup_checkedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "listedSince":
+			out.Values[i] = ec._BlocklistLookup_listedSince(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "found":
+			out.Values[i] = ec._BlocklistLookup_found(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "fix":
+			out.Values[i] = ec._BlocklistLookup_fix(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "page":
+			out.Values[i] = ec._BlocklistLookup_page(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var dMARCAdviceImplementors = []string{"DMARCAdvice"}
 
 func (ec *executionContext) _DMARCAdvice(ctx context.Context, sel ast.SelectionSet, obj *model.DMARCAdvice) graphql.Marshaler {
@@ -2263,6 +2984,89 @@ func (ec *executionContext) _DMARCSource(ctx context.Context, sel ast.SelectionS
 	return out
 }
 
+var domainDegradationImplementors = []string{"DomainDegradation"}
+
+func (ec *executionContext) _DomainDegradation(ctx context.Context, sel ast.SelectionSet, obj *deliverability.Degradation) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, domainDegradationImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DomainDegradation")
+		case "provider":
+			out.Values[i] = ec._DomainDegradation_provider(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "problem":
+			out.Values[i] = ec._DomainDegradation_problem(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "since":
+			out.Values[i] = ec._DomainDegradation_since(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "recipients":
+			out.Values[i] = ec._DomainDegradation_recipients(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "affected":
+			out.Values[i] = ec._DomainDegradation_affected(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "previousShare":
+			out.Values[i] = ec._DomainDegradation_previousShare(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "cause":
+			out.Values[i] = ec._DomainDegradation_cause(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "reason":
+			out.Values[i] = ec._DomainDegradation_reason(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "fix":
+			out.Values[i] = ec._DomainDegradation_fix(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "reply":
+			out.Values[i] = ec._DomainDegradation_reply(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var domainDeliverabilityImplementors = []string{"DomainDeliverability"}
 
 func (ec *executionContext) _DomainDeliverability(ctx context.Context, sel ast.SelectionSet, obj *model.DomainDeliverability) graphql.Marshaler {
@@ -2332,6 +3136,21 @@ func (ec *executionContext) _DomainDeliverability(ctx context.Context, sel ast.S
 			}
 		case "tls":
 			out.Values[i] = ec._DomainDeliverability_tls(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "degradations":
+			out.Values[i] = ec._DomainDeliverability_degradations(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "blocklists":
+			out.Values[i] = ec._DomainDeliverability_blocklists(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "feedbackLoops":
+			out.Values[i] = ec._DomainDeliverability_feedbackLoops(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -2444,6 +3263,69 @@ func (ec *executionContext) _DomainRequirement(ctx context.Context, sel ast.Sele
 		case "fix":
 			out.Values[i] = ec._DomainRequirement_fix(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var feedbackLoopImplementors = []string{"FeedbackLoop"}
+
+func (ec *executionContext) _FeedbackLoop(ctx context.Context, sel ast.SelectionSet, obj *deliverability.FeedbackLoop) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, feedbackLoopImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("FeedbackLoop")
+		case "provider":
+			out.Values[i] = ec._FeedbackLoop_provider(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._FeedbackLoop_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "complaints":
+			out.Values[i] = ec._FeedbackLoop_complaints(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "about":
+			out.Values[i] = ec._FeedbackLoop_about(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "fix":
+			out.Values[i] = ec._FeedbackLoop_fix(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "page":
+			out.Values[i] = ec._FeedbackLoop_page(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -2847,6 +3729,26 @@ func (ec *executionContext) _TLSReports(ctx context.Context, sel ast.SelectionSe
 
 // region    ***************************** type.gotpl *****************************
 
+func (ec *executionContext) marshalNBlocklistLookup2githubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋdeliverabilityᚐListing(ctx context.Context, sel ast.SelectionSet, v deliverability.Listing) graphql.Marshaler {
+	return ec._BlocklistLookup(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNBlocklistLookup2ᚕgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋdeliverabilityᚐListingᚄ(ctx context.Context, sel ast.SelectionSet, v []deliverability.Listing) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNBlocklistLookup2githubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋdeliverabilityᚐListing(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalNDMARCAdvice2githubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐDMARCAdvice(ctx context.Context, sel ast.SelectionSet, v model.DMARCAdvice) graphql.Marshaler {
 	return ec._DMARCAdvice(ctx, sel, &v)
 }
@@ -2899,6 +3801,26 @@ func (ec *executionContext) marshalNDMARCSource2ᚕgithubᚗcomᚋpostriderᚋpo
 	return ret
 }
 
+func (ec *executionContext) marshalNDomainDegradation2githubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋdeliverabilityᚐDegradation(ctx context.Context, sel ast.SelectionSet, v deliverability.Degradation) graphql.Marshaler {
+	return ec._DomainDegradation(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNDomainDegradation2ᚕgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋdeliverabilityᚐDegradationᚄ(ctx context.Context, sel ast.SelectionSet, v []deliverability.Degradation) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNDomainDegradation2githubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋdeliverabilityᚐDegradation(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalNDomainPlacement2githubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋdeliverabilityᚐPlacement(ctx context.Context, sel ast.SelectionSet, v deliverability.Placement) graphql.Marshaler {
 	return ec._DomainPlacement(ctx, sel, &v)
 }
@@ -2928,6 +3850,26 @@ func (ec *executionContext) marshalNDomainRequirement2ᚕgithubᚗcomᚋpostride
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNDomainRequirement2githubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐDomainRequirement(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNFeedbackLoop2githubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋdeliverabilityᚐFeedbackLoop(ctx context.Context, sel ast.SelectionSet, v deliverability.FeedbackLoop) graphql.Marshaler {
+	return ec._FeedbackLoop(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNFeedbackLoop2ᚕgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋdeliverabilityᚐFeedbackLoopᚄ(ctx context.Context, sel ast.SelectionSet, v []deliverability.FeedbackLoop) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNFeedbackLoop2githubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋdeliverabilityᚐFeedbackLoop(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {

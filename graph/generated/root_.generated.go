@@ -383,6 +383,17 @@ type ComplexityRoot struct {
 		Status             func(childComplexity int) int
 	}
 
+	BlocklistLookup struct {
+		CheckedAt   func(childComplexity int) int
+		Fix         func(childComplexity int) int
+		Found       func(childComplexity int) int
+		List        func(childComplexity int) int
+		ListedSince func(childComplexity int) int
+		Page        func(childComplexity int) int
+		Status      func(childComplexity int) int
+		Subject     func(childComplexity int) int
+	}
+
 	BounceExample struct {
 		Diagnostic func(childComplexity int) int
 		Email      func(childComplexity int) int
@@ -624,19 +635,35 @@ type ComplexityRoot struct {
 		PageInfo func(childComplexity int) int
 	}
 
+	DomainDegradation struct {
+		Affected      func(childComplexity int) int
+		Cause         func(childComplexity int) int
+		Fix           func(childComplexity int) int
+		PreviousShare func(childComplexity int) int
+		Problem       func(childComplexity int) int
+		Provider      func(childComplexity int) int
+		Reason        func(childComplexity int) int
+		Recipients    func(childComplexity int) int
+		Reply         func(childComplexity int) int
+		Since         func(childComplexity int) int
+	}
+
 	DomainDeliverability struct {
-		Advice       func(childComplexity int) int
-		Grade        func(childComplexity int) int
-		Placement    func(childComplexity int) int
-		Reasons      func(childComplexity int) int
-		Receivers    func(childComplexity int) int
-		Reporting    func(childComplexity int) int
-		Requirements func(childComplexity int) int
-		Since        func(childComplexity int) int
-		Sources      func(childComplexity int) int
-		TLS          func(childComplexity int) int
-		Totals       func(childComplexity int) int
-		Until        func(childComplexity int) int
+		Advice        func(childComplexity int) int
+		Blocklists    func(childComplexity int) int
+		Degradations  func(childComplexity int) int
+		FeedbackLoops func(childComplexity int) int
+		Grade         func(childComplexity int) int
+		Placement     func(childComplexity int) int
+		Reasons       func(childComplexity int) int
+		Receivers     func(childComplexity int) int
+		Reporting     func(childComplexity int) int
+		Requirements  func(childComplexity int) int
+		Since         func(childComplexity int) int
+		Sources       func(childComplexity int) int
+		TLS           func(childComplexity int) int
+		Totals        func(childComplexity int) int
+		Until         func(childComplexity int) int
 	}
 
 	DomainEdge struct {
@@ -824,6 +851,15 @@ type ComplexityRoot struct {
 		Error func(childComplexity int) int
 		Text  func(childComplexity int) int
 		Value func(childComplexity int) int
+	}
+
+	FeedbackLoop struct {
+		About      func(childComplexity int) int
+		Complaints func(childComplexity int) int
+		Fix        func(childComplexity int) int
+		Name       func(childComplexity int) int
+		Page       func(childComplexity int) int
+		Provider   func(childComplexity int) int
 	}
 
 	FindingPlace struct {
@@ -3017,6 +3053,55 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Billing.Status(childComplexity), true
 
+	case "BlocklistLookup.checkedAt":
+		if e.ComplexityRoot.BlocklistLookup.CheckedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BlocklistLookup.CheckedAt(childComplexity), true
+	case "BlocklistLookup.fix":
+		if e.ComplexityRoot.BlocklistLookup.Fix == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BlocklistLookup.Fix(childComplexity), true
+	case "BlocklistLookup.found":
+		if e.ComplexityRoot.BlocklistLookup.Found == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BlocklistLookup.Found(childComplexity), true
+	case "BlocklistLookup.list":
+		if e.ComplexityRoot.BlocklistLookup.List == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BlocklistLookup.List(childComplexity), true
+	case "BlocklistLookup.listedSince":
+		if e.ComplexityRoot.BlocklistLookup.ListedSince == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BlocklistLookup.ListedSince(childComplexity), true
+	case "BlocklistLookup.page":
+		if e.ComplexityRoot.BlocklistLookup.Page == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BlocklistLookup.Page(childComplexity), true
+	case "BlocklistLookup.status":
+		if e.ComplexityRoot.BlocklistLookup.Status == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BlocklistLookup.Status(childComplexity), true
+	case "BlocklistLookup.subject":
+		if e.ComplexityRoot.BlocklistLookup.Subject == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BlocklistLookup.Subject(childComplexity), true
+
 	case "BounceExample.diagnostic":
 		if e.ComplexityRoot.BounceExample.Diagnostic == nil {
 			break
@@ -4029,12 +4114,91 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DomainConnection.PageInfo(childComplexity), true
 
+	case "DomainDegradation.affected":
+		if e.ComplexityRoot.DomainDegradation.Affected == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainDegradation.Affected(childComplexity), true
+	case "DomainDegradation.cause":
+		if e.ComplexityRoot.DomainDegradation.Cause == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainDegradation.Cause(childComplexity), true
+	case "DomainDegradation.fix":
+		if e.ComplexityRoot.DomainDegradation.Fix == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainDegradation.Fix(childComplexity), true
+	case "DomainDegradation.previousShare":
+		if e.ComplexityRoot.DomainDegradation.PreviousShare == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainDegradation.PreviousShare(childComplexity), true
+	case "DomainDegradation.problem":
+		if e.ComplexityRoot.DomainDegradation.Problem == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainDegradation.Problem(childComplexity), true
+	case "DomainDegradation.provider":
+		if e.ComplexityRoot.DomainDegradation.Provider == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainDegradation.Provider(childComplexity), true
+	case "DomainDegradation.reason":
+		if e.ComplexityRoot.DomainDegradation.Reason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainDegradation.Reason(childComplexity), true
+	case "DomainDegradation.recipients":
+		if e.ComplexityRoot.DomainDegradation.Recipients == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainDegradation.Recipients(childComplexity), true
+	case "DomainDegradation.reply":
+		if e.ComplexityRoot.DomainDegradation.Reply == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainDegradation.Reply(childComplexity), true
+	case "DomainDegradation.since":
+		if e.ComplexityRoot.DomainDegradation.Since == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainDegradation.Since(childComplexity), true
+
 	case "DomainDeliverability.advice":
 		if e.ComplexityRoot.DomainDeliverability.Advice == nil {
 			break
 		}
 
 		return e.ComplexityRoot.DomainDeliverability.Advice(childComplexity), true
+	case "DomainDeliverability.blocklists":
+		if e.ComplexityRoot.DomainDeliverability.Blocklists == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainDeliverability.Blocklists(childComplexity), true
+	case "DomainDeliverability.degradations":
+		if e.ComplexityRoot.DomainDeliverability.Degradations == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainDeliverability.Degradations(childComplexity), true
+	case "DomainDeliverability.feedbackLoops":
+		if e.ComplexityRoot.DomainDeliverability.FeedbackLoops == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainDeliverability.FeedbackLoops(childComplexity), true
 	case "DomainDeliverability.grade":
 		if e.ComplexityRoot.DomainDeliverability.Grade == nil {
 			break
@@ -4893,6 +5057,43 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ExplainedPart.Value(childComplexity), true
+
+	case "FeedbackLoop.about":
+		if e.ComplexityRoot.FeedbackLoop.About == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedbackLoop.About(childComplexity), true
+	case "FeedbackLoop.complaints":
+		if e.ComplexityRoot.FeedbackLoop.Complaints == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedbackLoop.Complaints(childComplexity), true
+	case "FeedbackLoop.fix":
+		if e.ComplexityRoot.FeedbackLoop.Fix == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedbackLoop.Fix(childComplexity), true
+	case "FeedbackLoop.name":
+		if e.ComplexityRoot.FeedbackLoop.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedbackLoop.Name(childComplexity), true
+	case "FeedbackLoop.page":
+		if e.ComplexityRoot.FeedbackLoop.Page == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedbackLoop.Page(childComplexity), true
+	case "FeedbackLoop.provider":
+		if e.ComplexityRoot.FeedbackLoop.Provider == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedbackLoop.Provider(childComplexity), true
 
 	case "FindingPlace.element":
 		if e.ComplexityRoot.FindingPlace.Element == nil {
@@ -9674,11 +9875,77 @@ type DomainDeliverability {
   reporting: DMARCReporting!
   "What senders report about TLS when they send mail to the domain (RFC 8460)."
   tls: TLSReports!
+  "Mailbox providers that started to refuse or defer the domain's mail and have not recovered, the newest first."
+  degradations: [DomainDegradation!]!
+  "Lookups of the source addresses and the domain in the blocklists that the operator chose, listings first."
+  blocklists: [BlocklistLookup!]!
+  "Services with which mailbox providers report complaints, and how to register."
+  feedbackLoops: [FeedbackLoop!]!
+}
+
+"A mailbox provider that started to refuse or defer the mail of a domain. The figures are as of then."
+type DomainDegradation {
+  "Mailbox provider, or the domain of the recipients."
+  provider: String!
+  "` + "`" + `refused` + "`" + ` or ` + "`" + `deferred` + "`" + `."
+  problem: String!
+  "When the problem was found."
+  since: DateTime!
+  "Recipients at the provider in the 24 hours before."
+  recipients: Float!
+  "Recipients that were refused or deferred."
+  affected: Float!
+  "The share of affected recipients in the 7 days before that: 0.01 means 1 %."
+  previousShare: Float!
+  "Class of the most frequent reply, such as ` + "`" + `block` + "`" + ` or ` + "`" + `throttle` + "`" + `."
+  cause: String!
+  "The likely cause, in one sentence."
+  reason: String!
+  "What to do, in one or two sentences."
+  fix: String!
+  "A reply of the provider with this cause, without addresses. Empty if it may name a recipient."
+  reply: String!
+}
+
+"What a blocklist says about a source address or a domain."
+type BlocklistLookup {
+  "Source address or domain."
+  subject: String!
+  "Zone of the list."
+  list: String!
+  "` + "`" + `listed` + "`" + `, ` + "`" + `clear` + "`" + `, ` + "`" + `refused` + "`" + ` if the list does not answer this installation, ` + "`" + `broken` + "`" + ` if the answer cannot come from the list, or ` + "`" + `unknown` + "`" + `."
+  status: String!
+  "Time of the lookup."
+  checkedAt: DateTime!
+  "First lookup with the listing; ` + "`" + `null` + "`" + ` unless listed."
+  listedSince: DateTime
+  "What the list says, in one sentence."
+  found: String!
+  "What to do, in one sentence. Empty if nothing is needed."
+  fix: String!
+  "Page of the list for lookups and removals. Empty if unknown."
+  page: String!
+}
+
+"A service with which a mailbox provider reports complaints."
+type FeedbackLoop {
+  "Mailbox provider."
+  provider: String!
+  "Name of the service."
+  name: String!
+  "Complaints of the provider's users that were counted in the last 14 days."
+  complaints: Float!
+  "What the provider reports, and to whom."
+  about: String!
+  "How to register, in one sentence."
+  fix: String!
+  "Page of the service."
+  page: String!
 }
 
 "A requirement that mailbox providers publish for senders."
 type DomainRequirement {
-  "Stable code: ` + "`" + `spf` + "`" + `, ` + "`" + `dkim` + "`" + `, ` + "`" + `dmarc` + "`" + `, ` + "`" + `alignment` + "`" + `, ` + "`" + `complaints` + "`" + ` or ` + "`" + `bounces` + "`" + `."
+  "Stable code: ` + "`" + `spf` + "`" + `, ` + "`" + `dkim` + "`" + `, ` + "`" + `dmarc` + "`" + `, ` + "`" + `alignment` + "`" + `, ` + "`" + `complaints` + "`" + `, ` + "`" + `bounces` + "`" + `, ` + "`" + `ptr` + "`" + `, ` + "`" + `tls` + "`" + ` or ` + "`" + `unsubscribe` + "`" + `."
   code: String!
   "Mailbox providers that publish it."
   providers: [String!]!
@@ -13582,6 +13849,28 @@ func (ec *executionContext) childFields_Billing(ctx context.Context, field graph
 	return nil, fmt.Errorf("no field named %q was found under type Billing", field.Name)
 }
 
+func (ec *executionContext) childFields_BlocklistLookup(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "subject":
+		return ec.fieldContext_BlocklistLookup_subject(ctx, field)
+	case "list":
+		return ec.fieldContext_BlocklistLookup_list(ctx, field)
+	case "status":
+		return ec.fieldContext_BlocklistLookup_status(ctx, field)
+	case "checkedAt":
+		return ec.fieldContext_BlocklistLookup_checkedAt(ctx, field)
+	case "listedSince":
+		return ec.fieldContext_BlocklistLookup_listedSince(ctx, field)
+	case "found":
+		return ec.fieldContext_BlocklistLookup_found(ctx, field)
+	case "fix":
+		return ec.fieldContext_BlocklistLookup_fix(ctx, field)
+	case "page":
+		return ec.fieldContext_BlocklistLookup_page(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BlocklistLookup", field.Name)
+}
+
 func (ec *executionContext) childFields_BounceExample(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "diagnostic":
@@ -14064,6 +14353,32 @@ func (ec *executionContext) childFields_DomainConnection(ctx context.Context, fi
 	return nil, fmt.Errorf("no field named %q was found under type DomainConnection", field.Name)
 }
 
+func (ec *executionContext) childFields_DomainDegradation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "provider":
+		return ec.fieldContext_DomainDegradation_provider(ctx, field)
+	case "problem":
+		return ec.fieldContext_DomainDegradation_problem(ctx, field)
+	case "since":
+		return ec.fieldContext_DomainDegradation_since(ctx, field)
+	case "recipients":
+		return ec.fieldContext_DomainDegradation_recipients(ctx, field)
+	case "affected":
+		return ec.fieldContext_DomainDegradation_affected(ctx, field)
+	case "previousShare":
+		return ec.fieldContext_DomainDegradation_previousShare(ctx, field)
+	case "cause":
+		return ec.fieldContext_DomainDegradation_cause(ctx, field)
+	case "reason":
+		return ec.fieldContext_DomainDegradation_reason(ctx, field)
+	case "fix":
+		return ec.fieldContext_DomainDegradation_fix(ctx, field)
+	case "reply":
+		return ec.fieldContext_DomainDegradation_reply(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DomainDegradation", field.Name)
+}
+
 func (ec *executionContext) childFields_DomainDeliverability(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "since":
@@ -14090,6 +14405,12 @@ func (ec *executionContext) childFields_DomainDeliverability(ctx context.Context
 		return ec.fieldContext_DomainDeliverability_reporting(ctx, field)
 	case "tls":
 		return ec.fieldContext_DomainDeliverability_tls(ctx, field)
+	case "degradations":
+		return ec.fieldContext_DomainDeliverability_degradations(ctx, field)
+	case "blocklists":
+		return ec.fieldContext_DomainDeliverability_blocklists(ctx, field)
+	case "feedbackLoops":
+		return ec.fieldContext_DomainDeliverability_feedbackLoops(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DomainDeliverability", field.Name)
 }
@@ -14466,6 +14787,24 @@ func (ec *executionContext) childFields_ExplainedPart(ctx context.Context, field
 		return ec.fieldContext_ExplainedPart_error(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ExplainedPart", field.Name)
+}
+
+func (ec *executionContext) childFields_FeedbackLoop(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "provider":
+		return ec.fieldContext_FeedbackLoop_provider(ctx, field)
+	case "name":
+		return ec.fieldContext_FeedbackLoop_name(ctx, field)
+	case "complaints":
+		return ec.fieldContext_FeedbackLoop_complaints(ctx, field)
+	case "about":
+		return ec.fieldContext_FeedbackLoop_about(ctx, field)
+	case "fix":
+		return ec.fieldContext_FeedbackLoop_fix(ctx, field)
+	case "page":
+		return ec.fieldContext_FeedbackLoop_page(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FeedbackLoop", field.Name)
 }
 
 func (ec *executionContext) childFields_FindingPlace(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

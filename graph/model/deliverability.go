@@ -14,6 +14,9 @@ type DomainDeliverability struct {
 	Placement           []deliverability.Placement
 	Reporting           deliverability.Reporting
 	TLS                 deliverability.TLSSummary
+	Degradations        []deliverability.Degradation
+	Blocklists          []deliverability.Listing
+	FeedbackLoops       []deliverability.FeedbackLoop
 }
 
 // DomainRequirement is a requirement with its optional fix.

@@ -81,7 +81,7 @@ func TestRequirementsAndGrade(t *testing.T) {
 	verified := []dnscheck.RecordCheck{{Purpose: dnscheck.SPF, Required: true, Status: dnscheck.Verified},
 		{Purpose: dnscheck.DKIM, Required: true, Status: dnscheck.Verified}}
 	sound := standing{records: verified, policy: "none", found: Evidence{Messages: 1000},
-		sent: statistics.Figures{Recipients: 1000, Delivered: 1000}}
+		traffic: traffic{sent: statistics.Figures{Recipients: 1000, Delivered: 1000}}}
 	for name, c := range map[string]struct {
 		change func(*standing)
 		grade  string
@@ -93,11 +93,11 @@ func TestRequirementsAndGrade(t *testing.T) {
 		"no DMARC record":  {func(s *standing) { s.policy = "" }, "poor", "dmarc"},
 		"two in a hundred": {func(s *standing) { s.found.AtRisk = 21 }, "fair", "alignment"},
 		"one in ten":       {func(s *standing) { s.found.AtRisk = 101 }, "poor", "alignment"},
-		"0.1 % complaints": {func(s *standing) { s.sent.Complained = 1 }, "fair", "complaints"},
-		"0.3 % complaints": {func(s *standing) { s.sent.Complained = 3 }, "poor", "complaints"},
-		"2 % bounces":      {func(s *standing) { s.sent.Bounced = 20 }, "fair", "bounces"},
-		"5 % bounces":      {func(s *standing) { s.sent.Bounced = 50 }, "poor", "bounces"},
-		"too little mail":  {func(s *standing) { s.sent = statistics.Figures{Recipients: 99, Bounced: 99} }, "good", ""},
+		"0.1 % complaints": {func(s *standing) { s.traffic.sent.Complained = 1 }, "fair", "complaints"},
+		"0.3 % complaints": {func(s *standing) { s.traffic.sent.Complained = 3 }, "poor", "complaints"},
+		"2 % bounces":      {func(s *standing) { s.traffic.sent.Bounced = 20 }, "fair", "bounces"},
+		"5 % bounces":      {func(s *standing) { s.traffic.sent.Bounced = 50 }, "poor", "bounces"},
+		"too little mail":  {func(s *standing) { s.traffic.sent = statistics.Figures{Recipients: 99, Bounced: 99} }, "good", ""},
 		"SPF record wrong": {func(s *standing) {
 			s.records = []dnscheck.RecordCheck{{Purpose: dnscheck.SPF, Required: true, Status: dnscheck.Mismatch, Error: "Fix it."}}
 		}, "poor", "spf"},

@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/reportaddress"
 	"github.com/postrider/postrider/runtime/ops/config"
 	"github.com/postrider/postrider/runtime/ops/module"
+	"github.com/postrider/postrider/runtime/work/bus"
 )
 
 // Module provides *Service, which receives mail to report addresses.
@@ -25,6 +26,7 @@ var Module = fx.Module("deliverability",
 		func(s *domains.Service) Domains { return s },
 		module.Nearby[Statistics, statistics.Service],
 		func(r *dnsx.Resolver) Resolver { return r },
+		func(b *bus.Bus) Publisher { return b },
 	),
 	fx.Invoke(func(lc fx.Lifecycle, s *Service) {
 		lc.Append(fx.Hook{OnStart: s.Start, OnStop: s.Stop})

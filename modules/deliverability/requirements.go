@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/postrider/postrider/modules/domains/dnscheck"
@@ -23,7 +24,7 @@ const (
 
 // Requirement is one that mailbox providers publish for senders.
 type Requirement struct {
-	Code      string // stable: spf, dkim, dmarc, alignment, complaints, bounces
+	Code      string // stable: spf, dkim, dmarc, alignment, complaints, bounces, ptr, tls, unsubscribe
 	Providers []string
 	Since     string // day from which the rule applies
 	State     State
@@ -43,10 +44,11 @@ type Grade struct {
 	Reasons []string // codes of the requirements that are not met
 }
 
-// The days on which the rules of Gmail and Yahoo, and those of Microsoft, took effect.
+// The days on which the rules of Gmail and Yahoo, those of Microsoft, and those about one-click unsubscribe took effect.
 const (
 	sinceGmail     = "2024-02-01"
 	sinceMicrosoft = "2025-05-05"
+	sinceOneClick  = "2024-06-01"
 )
 
 // standing is what requirements are judged by.
@@ -54,16 +56,20 @@ type standing struct {
 	records []dnscheck.RecordCheck
 	policy  string
 	found   Evidence
-	sent    statistics.Figures
+	traffic traffic
+	sample  mailSample
+	sources []sendingAddress
 }
 
 const (
 	minReported = 20  // messages in reports before alignment is judged
 	minSent     = 100 // recipients before rates are judged
+	// bulkSender is the number of recipients a day at one provider from which it requires one-click unsubscribe.
+	bulkSender = 5_000
 )
 
 func judgeRequirements(st standing) []Requirement {
-	all := []string{"Gmail", "Yahoo", "Microsoft"}
+	all := []string{gmail, yahoo, microsoft}
 	policy := Requirement{Code: "dmarc", Providers: all, Since: sinceGmail, State: StateMet,
 		Found: "The published policy is p=" + st.policy + "."}
 	if st.policy == "" {
@@ -75,13 +81,95 @@ func judgeRequirements(st standing) []Requirement {
 		judgeRecord(st, dnscheck.DKIM, Requirement{Code: "dkim", Providers: all, Since: sinceGmail}),
 		policy,
 		judgeAlignment(st, Requirement{Code: "alignment", Providers: all, Since: sinceGmail}),
-		judgeRate(st.sent.Complained, st.sent.Delivered, rate{1, 3}, "complained", Requirement{Code: "complaints",
-			Providers: []string{"Gmail", "Yahoo"}, Since: sinceGmail,
+		judgeRate(st.traffic.sent.Complained, st.traffic.sent.Delivered, rate{1, 3}, "complained", Requirement{Code: "complaints",
+			Providers: []string{gmail, yahoo}, Since: sinceGmail,
 			Fix: "Send only to people who asked for your mail, and make it easy to unsubscribe."}),
-		judgeRate(st.sent.Bounced, st.sent.Recipients, rate{20, 50}, "bounced", Requirement{Code: "bounces",
-			Providers: []string{"Microsoft"}, Since: sinceMicrosoft,
+		judgeRate(st.traffic.sent.Bounced, st.traffic.sent.Recipients, rate{20, 50}, "bounced", Requirement{Code: "bounces",
+			Providers: []string{microsoft}, Since: sinceMicrosoft,
 			Fix: "Remove addresses that bounce, and confirm new addresses before you send to them."}),
+		judgePTR(st.sources, Requirement{Code: "ptr", Providers: []string{gmail, yahoo}, Since: sinceGmail}),
+		judgeTLS(st.sample, Requirement{Code: "tls", Providers: []string{gmail}, Since: sinceGmail}),
+		judgeUnsubscribe(st, Requirement{Code: "unsubscribe", Providers: []string{gmail, yahoo}, Since: sinceOneClick}),
 	}
+}
+
+// judgePTR judges the reverse names of source addresses. A name counts only if it resolves to the address.
+func judgePTR(list []sendingAddress, r Requirement) Requirement {
+	named, unknown := 0, 0
+	var without []string
+	for _, a := range list {
+		switch {
+		case !a.known:
+			unknown++
+		case a.name == "":
+			without = append(without, a.address)
+		default:
+			named++
+		}
+	}
+	switch {
+	case len(without) > 0:
+		first := strings.Join(without[:min(len(without), 3)], ", ")
+		r.State, r.Found = StateBroken, fmt.Sprintf("%d of %d source addresses have no reverse name that resolves to them: %s.",
+			len(without), len(list), first)
+		r.Fix = "The operator sets a PTR record for each address, and an A or AAAA record of that name with the address."
+	case named == 0 || unknown > 0:
+		r.State, r.Found = StateUnknown, "The public source addresses, or their reverse names, are not known yet."
+	default:
+		r.State, r.Found = StateMet, fmt.Sprintf("The reverse names of all %d source addresses resolve to them.", named)
+		if named == 1 {
+			r.Found = "The reverse name of the source address resolves to it."
+		}
+	}
+	return r
+}
+
+// judgeTLS judges deliveries to Gmail, which requires TLS.
+func judgeTLS(m mailSample, r Requirement) Requirement {
+	if m.delivered == 0 {
+		r.State, r.Found = StateUnknown, "There is too little mail."
+		return r
+	}
+	r.Found = fmt.Sprintf("%s of the newest %d deliveries used TLS", percent(m.encrypted, m.delivered), m.delivered)
+	if m.gmailDelivered == 0 {
+		r.State, r.Found = StateUnknown, r.Found+"; none went to Gmail."
+		return r
+	}
+	r.Found += fmt.Sprintf(", and %d of %d to Gmail.", m.gmailDelivered-m.gmailUnencrypted, m.gmailDelivered)
+	switch {
+	case m.gmailUnencrypted == 0:
+		r.State = StateMet
+		return r
+	case exceeds(m.gmailUnencrypted, m.gmailDelivered, 100):
+		r.State = StateBroken
+	default:
+		r.State = StateClose
+	}
+	r.Fix = "Set the TLS mode of the domain to enforced, and make sure that no firewall or smarthost removes STARTTLS."
+	return r
+}
+
+// judgeUnsubscribe judges one-click unsubscribe (RFC 8058). Providers require it for marketing and subscribed mail of
+// bulk senders, and not for receipts and the like, which only the sender can distinguish.
+func judgeUnsubscribe(st standing, r Requirement) Requirement {
+	m := st.sample
+	if m.emails == 0 {
+		r.State, r.Found = StateUnknown, "There is too little mail."
+		return r
+	}
+	r.State = StateMet
+	r.Found = fmt.Sprintf("%d of the newest %d emails have one-click unsubscribe. At most %d recipients a day at Gmail or Yahoo; "+
+		"the rule applies from %d.", m.oneClick, m.emails, st.traffic.peak, bulkSender)
+	switch {
+	case m.oneClick == m.emails || st.traffic.peak*5 < bulkSender*4:
+		return r
+	case st.traffic.peak < bulkSender || m.oneClick > 0:
+		r.State = StateClose
+	default:
+		r.State = StateBroken
+	}
+	r.Fix = `Send marketing and subscribed mail with "unsubscribe": true. Receipts and the like do not need it.`
+	return r
 }
 
 // judgeRecord judges the records of one purpose. The two keys of a domain are both required if they are listed.
@@ -167,15 +255,17 @@ func gradeOf(list []Requirement) Grade {
 
 // traffic is the mail that the domain sent.
 type traffic struct {
-	sent      statistics.Figures // in the period of the summary
-	placement []Placement
+	sent       statistics.Figures // in the period of the summary
+	placement  []Placement
+	peak       int64            // recipients at Gmail or Yahoo on one day of the last week
+	complained map[string]int64 // recipients that complained in the last two weeks, by provider
 }
 
 const topPlacement = 10
 
 // readTraffic reads the statistics of a domain; without the module, there are none.
 func (s *Service) readTraffic(ctx context.Context, accountID, domainID string, now time.Time) (t traffic, err error) {
-	t.placement = []Placement{}
+	t.placement, t.complained = []Placement{}, map[string]int64{}
 	if s.statistics == nil {
 		return t, nil
 	}
@@ -197,6 +287,7 @@ func (s *Service) readTraffic(ctx context.Context, accountID, domainID string, n
 			return t, err
 		}
 		weeks[i] = map[string]statistics.Figures{}
+		t.addProviders(answer.Groups)
 		for _, g := range answer.Groups {
 			weeks[i][g.Key] = g.Totals
 			if i == 0 && len(t.placement) < topPlacement {
@@ -208,4 +299,19 @@ func (s *Service) readTraffic(ctx context.Context, accountID, domainID string, n
 		t.placement[i].Last = weeks[1][t.placement[i].RecipientDomain]
 	}
 	return t, nil
+}
+
+// addProviders adds a week of mail by domain of recipients to the figures of providers.
+func (t *traffic) addProviders(groups []statistics.Group) {
+	days := map[string]map[time.Time]int64{gmail: {}, yahoo: {}}
+	for _, g := range groups {
+		provider := providerOf(g.Key)
+		t.complained[provider] += g.Totals.Complained
+		for _, b := range g.Buckets {
+			if day := days[provider]; day != nil {
+				day[b.Start] += b.Figures.Recipients
+				t.peak = max(t.peak, day[b.Start])
+			}
+		}
+	}
 }

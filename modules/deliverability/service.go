@@ -41,6 +41,7 @@ type Domains interface {
 // Statistics counts the outcome of sent mail.
 type Statistics interface {
 	Query(ctx context.Context, accountID string, q statistics.Question) (statistics.QueryResult, error)
+	Senders(ctx context.Context, since time.Time, after string, limit int) ([]statistics.Sender, error)
 }
 
 // Resolver looks up DNS records.
@@ -48,6 +49,7 @@ type Resolver interface {
 	LookupTXT(ctx context.Context, name string) ([]string, error)
 	LookupMX(ctx context.Context, name string) ([]*net.MX, error)
 	LookupIP(ctx context.Context, name string) ([]netip.Addr, error)
+	LookupIPv4(ctx context.Context, name string) ([]netip.Addr, error)
 	LookupAddr(ctx context.Context, addr string) ([]string, error)
 }
 
@@ -55,11 +57,13 @@ type Resolver interface {
 type Config struct {
 	Hostname   string // name of this installation
 	SPFInclude string // host whose SPF record lists our addresses
+	Blocklists []string
 }
 
 // ConfigOf returns the module's part of the installation's configuration.
 func ConfigOf(cfg setting.Values) Config {
-	return Config{Hostname: config.Hostname.Get(cfg), SPFInclude: config.SPFInclude.Get(cfg)}
+	return Config{Hostname: config.Hostname.Get(cfg), SPFInclude: config.SPFInclude.Get(cfg),
+		Blocklists: Blocklists.Get(cfg)}
 }
 
 // Params contains the parameters of New.
@@ -71,7 +75,8 @@ type Params struct {
 	Addresses  *reportaddress.Signer
 	Verifier   Verifier
 	Domains    Domains
-	Statistics Statistics // nil: no placement, and no rates
+	Statistics Statistics // nil: no placement, no rates, and no watch of providers
+	Publisher  Publisher
 	Resolver   Resolver
 	Budget     *intake.Budget
 	Logger     *slog.Logger
@@ -82,19 +87,19 @@ type Params struct {
 // Service receives reports and summarizes them. It is safe for concurrent use.
 type Service struct {
 	*sourceNames
+	*providerWatch
+	*blocklistLookups
 
-	db         *db.DB
-	addresses  *reportaddress.Signer
-	authors    authenticator
-	domains    Domains
-	statistics Statistics
-	budget     *intake.Budget
-	log        *slog.Logger
-	tasks      *worker.Tasks
-	results    *prometheus.CounterVec
+	db        *db.DB
+	addresses *reportaddress.Signer
+	authors   authenticator
+	budget    *intake.Budget
+	log       *slog.Logger
+	tasks     *worker.Tasks
+	results   *prometheus.CounterVec
 }
 
-// New returns a new Service; Start starts the lookups of reverse names.
+// New returns a new Service; Start starts its periodic tasks.
 func New(p Params) (*Service, error) {
 	if p.Budget == nil || p.Verifier == nil || p.Addresses == nil {
 		return nil, errors.New("deliverability: Budget, Verifier and Addresses are required")
@@ -105,22 +110,29 @@ func New(p Params) (*Service, error) {
 	if err := telemetry.Register(p.Registry, results); err != nil {
 		return nil, err
 	}
-	return &Service{sourceNames: &sourceNames{db: p.DB, dns: p.Resolver, spfInclude: p.Config.SPFInclude}, db: p.DB,
-		addresses: p.Addresses, authors: authenticator{p.Verifier, p.Config.Hostname}, domains: p.Domains,
-		statistics: p.Statistics, budget: p.Budget, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers),
-		results: results}, nil
+	var lists []blocklist
+	for _, zone := range p.Config.Blocklists {
+		lists = append(lists, newBlocklist(zone))
+	}
+	names := &sourceNames{db: p.DB, dns: p.Resolver, spfInclude: p.Config.SPFInclude}
+	watch := &providerWatch{p.DB, p.Domains, p.Statistics, p.Publisher}
+	return &Service{sourceNames: names, providerWatch: watch, blocklistLookups: &blocklistLookups{names, watch, lists},
+		db: p.DB, addresses: p.Addresses, authors: authenticator{p.Verifier, p.Config.Hostname}, budget: p.Budget,
+		log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers), results: results}, nil
 }
 
 // lookUpEvery is the interval between lookups of reverse names. Each step reads the counts of 30 days.
 const lookUpEvery = 10 * time.Minute
 
-// Start starts the lookups of reverse names.
+// Start starts the periodic tasks.
 func (s *Service) Start(context.Context) error {
-	s.tasks.Start(worker.Every("names of mail sources", lookUpEvery, s.LookUpSources))
+	s.tasks.Start(worker.Every("names of mail sources", lookUpEvery, s.LookUpSources),
+		worker.Every("watch of mailbox providers", time.Minute, s.WatchProviders),
+		worker.Every("blocklists", time.Minute, s.CheckBlocklists))
 	return nil
 }
 
-// Stop stops the lookups.
+// Stop stops the periodic tasks.
 func (s *Service) Stop(ctx context.Context) error {
 	s.tasks.Stop(ctx)
 	return nil

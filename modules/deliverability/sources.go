@@ -18,14 +18,18 @@ const (
 	lookUpAtOnce = 100 // sources per step, which bounds the lookups that reports can cause
 	lookUpWithin = 5 * time.Second
 
-	// dueSourcesSQL selects the largest sources of each domain whose name is unknown or older than a week.
+	// dueSourcesSQL selects the addresses from which this installation sends, whose names are unknown or older than a
+	// day, and the largest sources of each domain whose names are unknown or older than a week.
 	dueSourcesSQL = `
 WITH ranked AS (SELECT source, sum(messages) AS messages,
 		row_number() OVER (PARTITION BY domain_id ORDER BY sum(messages) DESC, source) AS rank
 		FROM dmarc_counts WHERE day >= to_char(now() - interval '30 days', 'YYYY-MM-DD') GROUP BY domain_id, source)
-SELECT r.source FROM ranked r LEFT JOIN mail_sources m USING (source)
- WHERE r.rank <= $1 AND (m.source IS NULL OR m.checked_at < now() - interval '7 days')
- GROUP BY r.source ORDER BY sum(r.messages) DESC, r.source LIMIT $2`
+SELECT source FROM (
+	SELECT r.source, sum(r.messages) AS messages FROM ranked r LEFT JOIN mail_sources m USING (source)
+	 WHERE r.rank <= $1 AND (m.source IS NULL OR m.checked_at < now() - interval '7 days') GROUP BY r.source
+	UNION ALL SELECT x.source, NULL FROM unnest($3::text[]) AS x (source) LEFT JOIN mail_sources m USING (source)
+	 WHERE m.source IS NULL OR m.checked_at < now() - interval '1 day') due
+ GROUP BY source ORDER BY max(messages) DESC NULLS FIRST, source LIMIT $2`
 
 	sourceSQL = `
 INSERT INTO mail_sources (source, name, ours, checked_at) VALUES ($1, $2, $3, now())
@@ -41,7 +45,11 @@ type sourceNames struct {
 
 // LookUpSources looks up the names of sources that reports name, the largest first.
 func (s *sourceNames) LookUpSources(ctx context.Context) error {
-	due, err := db.All(ctx, s.db.SQL, db.Value[string], dueSourcesSQL, maxSources, lookUpAtOnce)
+	sending, err := s.readSendingAddresses(ctx)
+	if err != nil {
+		return err
+	}
+	due, err := db.All(ctx, s.db.SQL, db.Value[string], dueSourcesSQL, maxSources, lookUpAtOnce, db.Array(sending))
 	if err != nil {
 		return fmt.Errorf("names of mail sources: %w", err)
 	}
@@ -53,6 +61,11 @@ func (s *sourceNames) LookUpSources(ctx context.Context) error {
 		name, ours, err := s.lookUpSource(ctx, addr)
 		if err != nil {
 			return err
+		}
+		if name == unknownName {
+			if name = ""; slices.Contains(sending, source) {
+				continue // a name that DNS did not answer for is not missing
+			}
 		}
 		if _, err := s.db.SQL.ExecContext(ctx, sourceSQL, source, name, ours); err != nil {
 			return fmt.Errorf("names of mail sources: %w", err)
@@ -75,19 +88,25 @@ func (s *sourceNames) lookUpSource(ctx context.Context, source netip.Addr) (name
 	return name, ours, ctx.Err()
 }
 
-const maxReverseNames = 3
+const (
+	maxReverseNames = 3
+	unknownName     = "?" // no DNS name
+)
 
-// reverseName returns a reverse name that resolves to its address (RFC 8601 section 3), or an empty string.
+// reverseName returns a reverse name that resolves to its address (RFC 8601 section 3), an empty string if there is
+// none, or unknownName.
 func (s *sourceNames) reverseName(ctx context.Context, source netip.Addr) string {
 	names, err := s.dns.LookupAddr(ctx, source.String())
-	if err != nil {
-		return ""
-	}
+	failed := err != nil && !errors.Is(err, dnsx.ErrNotFound)
 	for _, name := range names[:min(len(names), maxReverseNames)] {
 		addrs, err := s.dns.LookupIP(ctx, name)
+		failed = failed || err != nil && !errors.Is(err, dnsx.ErrNotFound)
 		if (err == nil || !errors.Is(err, dnsx.ErrNotFound)) && slices.Contains(addrs, source) {
 			return strings.ToLower(strings.TrimSuffix(name, "."))
 		}
+	}
+	if failed {
+		return unknownName
 	}
 	return ""
 }

@@ -122,17 +122,22 @@ func (s *Service) countRefusal(ctx context.Context, domainID string, reason repo
 	return nil
 }
 
-const sweepBatch = 1000
+const (
+	sweepBatch = 1000
+
+	forgetSQL = `DELETE FROM degraded_providers WHERE created_at < now() - $1 * interval '1 day'`
+)
 
 // sweep deletes rows after KeptDays.
 func (s *Service) sweep(ctx context.Context) (deleted int64, err error) {
 	for table, old := range map[string]string{
-		"dmarc_counts":   `day < to_char(now() - $1 * interval '1 day', 'YYYY-MM-DD')`,
-		"dmarc_refusals": `day < to_char(now() - $1 * interval '1 day', 'YYYY-MM-DD')`,
-		"dmarc_reports":  `created_at < now() - $1 * interval '1 day'`,
-		"tls_counts":     `day < to_char(now() - $1 * interval '1 day', 'YYYY-MM-DD')`,
-		"tls_reports":    `created_at < now() - $1 * interval '1 day'`,
-		"mail_sources":   `checked_at < now() - $1 * interval '1 day'`,
+		"dmarc_counts":      `day < to_char(now() - $1 * interval '1 day', 'YYYY-MM-DD')`,
+		"dmarc_refusals":    `day < to_char(now() - $1 * interval '1 day', 'YYYY-MM-DD')`,
+		"dmarc_reports":     `created_at < now() - $1 * interval '1 day'`,
+		"tls_counts":        `day < to_char(now() - $1 * interval '1 day', 'YYYY-MM-DD')`,
+		"tls_reports":       `created_at < now() - $1 * interval '1 day'`,
+		"blocklist_lookups": `checked_at < now() - $1 * interval '1 day'`,
+		"mail_sources":      `checked_at < now() - $1 * interval '1 day'`,
 	} {
 		statement := `DELETE FROM ` + table + ` WHERE ctid IN (SELECT ctid FROM ` + table + ` WHERE ` + old +
 			` LIMIT $2 FOR UPDATE SKIP LOCKED)`
@@ -142,5 +147,6 @@ func (s *Service) sweep(ctx context.Context) (deleted int64, err error) {
 			}
 		}
 	}
-	return deleted, nil
+	n, err := db.Exec(ctx, s.db.SQL, forgetSQL, degradedDays)
+	return deleted + int64(n), err
 }

@@ -78,6 +78,9 @@ type Summary struct {
 	Placement        []Placement
 	Grade            Grade
 	TLS              TLSSummary
+	Degradations     []Degradation // the newest first
+	Blocklists       []Listing     // listings first
+	FeedbackLoops    []FeedbackLoop
 }
 
 const (
@@ -147,6 +150,9 @@ func (s *Service) summarize(ctx context.Context, accountID string, list []*ent.D
 	if err == nil {
 		err = s.readTLS(ctx, p, all)
 	}
+	if err == nil {
+		err = s.readDegradations(ctx, p, all)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("deliverability: %w", err)
 	}
@@ -162,9 +168,13 @@ func (s *Service) summarize(ctx context.Context, accountID string, list []*ent.D
 		if err != nil {
 			return nil, err
 		}
-		one.Placement = traffic.placement
+		sample, addrs, err := s.readSending(ctx, one, now)
+		if err != nil {
+			return nil, fmt.Errorf("deliverability: %w", err)
+		}
+		one.Placement, one.FeedbackLoops = traffic.placement, feedbackLoops(d.Name, traffic)
 		one.Requirements = judgeRequirements(standing{records: records, policy: one.Advice.Policy, found: evidence,
-			sent: traffic.sent})
+			traffic: traffic, sample: sample, sources: addrs})
 		one.Grade = gradeOf(one.Requirements)
 		out[d.ID] = *one
 	}

@@ -91,6 +91,8 @@ const (
 	DomainLost      NoticeKind = "domain_lost"      // another account claimed the domain
 	BounceRate      NoticeKind = "bounce_rate"      // exceeds a limit
 	ComplaintRate   NoticeKind = "complaint_rate"   // exceeds a limit
+	MailRefused     NoticeKind = "mail_refused"     // by a mailbox provider
+	MailDeferred    NoticeKind = "mail_deferred"    // by a mailbox provider
 )
 
 // group is a set of notices with the same button and closing text.
@@ -113,7 +115,7 @@ var groups = map[NoticeKind]group{
 	LimitNear: usageGroup, LimitReached: usageGroup, IncludedNear: usageGroup, IncludedReached: usageGroup,
 	PaymentFailed: billingGroup, PlanChanged: billingGroup,
 	EndpointFailing: alertGroup, EndpointGone: alertGroup, DomainBroken: alertGroup, DomainFailed: alertGroup,
-	DomainLost: alertGroup, BounceRate: alertGroup, ComplaintRate: alertGroup,
+	DomainLost: alertGroup, BounceRate: alertGroup, ComplaintRate: alertGroup, MailRefused: alertGroup, MailDeferred: alertGroup,
 }
 
 // profilePath is the page on which members switch alerts off.

@@ -35,6 +35,9 @@ type words struct {
 	AlertEnd       string   `json:"alert_end"` // why the person gets an alert
 	AlertOff       string   `json:"alert_off"` // {profile}: how to switch it off
 
+	// Causes are why a provider refuses or defers mail, and what to do, by class of the replies; other is the default.
+	Causes map[string]string `json:"causes"`
+
 	Kinds map[NoticeKind]sentences `json:"kinds"`
 }
 
@@ -110,8 +113,11 @@ func (n Notice) placeholderValues(w *words) map[string]string {
 		}
 		return name
 	}
+	cause := w.Causes[n.Values["cause"]]
 	return map[string]string{
-		"name": shownName(n.Values["name"], ""), "team": shownName(n.Values["team"], w.ATeam),
+		"provider": shownName(n.Values["provider"], w.Unknown), "previous": n.Values["previous"],
+		"cause": or(cause, w.Causes["other"]),
+		"name":  shownName(n.Values["name"], ""), "team": shownName(n.Values["team"], w.ATeam),
 		"inviter": shownName(n.Values["inviter"], w.Someone), "plan": shownName(n.Values["plan"], "?"),
 		"role": n.Values["role"], "before": n.Values["before"], "number": n.Values["number"], "email": n.Values["email"],
 		"host": shownName(n.Values["host"], w.Unknown), "domain": shownName(n.Values["domain"], w.Unknown),

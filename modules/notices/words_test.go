@@ -64,6 +64,11 @@ func TestEveryLanguageHasEveryNotice(t *testing.T) {
 				t.Errorf("%s: %s is empty", name, what)
 			}
 		}
+		for cause := range english.Causes {
+			if w.Causes[cause] == "" || len(w.Causes) != len(english.Causes) {
+				t.Errorf("%s: the causes are %q, want texts for those in English", name, w.Causes)
+			}
+		}
 		if diff := cmp.Diff([]string{"{profile}"}, findPlaceholders(w.AlertOff)); diff != "" {
 			t.Errorf("%s: the sentence on how to switch alerts off has other placeholders:\n%s", name, diff)
 		}
@@ -86,7 +91,7 @@ func TestSanitizesNamesInNotices(t *testing.T) {
 				n := Notice{To: "bob@example.com", Kind: kind, Language: name, BaseURL: "https://mail.example.com",
 					Path: "/page", Token: secret.New("token"),
 					Values: map[string]string{"name": bad, "team": bad, "inviter": bad, "plan": bad, "role": "viewer",
-						"host": bad, "domain": bad, "share": "6.25%", "limit": "5%",
+						"host": bad, "domain": bad, "share": "6.25%", "limit": "5%", "provider": bad, "previous": "1%", "cause": bad,
 						"before": "owner", "number": "1", "email": "new@example.com", "time": "2026-01-15 09:30"}}
 				m, err := n.buildMessage("Postrider <no-reply@example.com>")
 				if err != nil {

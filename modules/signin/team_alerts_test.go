@@ -23,6 +23,10 @@ func newTeamFacts(accountID string) map[notices.NoticeKind]event.Fact {
 	}
 	domain := event.Domain{DomainID: "dom_1", Name: "example.com"}
 	webhook := event.DisabledWebhook{WebhookID: "wh_1", URL: "https://hooks.example.com:8443/secret?key=1", Reason: "failing"}
+	refused := event.Degradation{DomainID: "dom_1", Name: "example.com", Provider: "Gmail", Problem: event.MailRefused,
+		Share: 0.4, PreviousShare: 0.0125, Cause: "block"}
+	deferred := refused
+	deferred.Problem = event.MailDeferred
 	gone := webhook
 	gone.Reason = "gone"
 	return map[notices.NoticeKind]event.Fact{
@@ -35,6 +39,8 @@ func newTeamFacts(accountID string) map[notices.NoticeKind]event.Fact {
 			event.ExceededRate{AccountID: accountID, Rate: event.BounceRate, Share: 0.0625, Limit: 0.05}),
 		notices.ComplaintRate: fact(event.AccountRateExceeded,
 			event.ExceededRate{AccountID: accountID, Rate: event.ComplaintRate, Share: 0.0015, Limit: 0.001}),
+		notices.MailRefused:  fact(event.DomainDeliverabilityDegraded, refused),
+		notices.MailDeferred: fact(event.DomainDeliverabilityDegraded, deferred),
 	}
 }
 
@@ -89,7 +95,9 @@ func TestMailsTeamAlertsOnce(t *testing.T) {
 	}
 	paths := map[notices.NoticeKind]string{notices.EndpointFailing: "/webhooks/wh_1", notices.EndpointGone: "/webhooks/wh_1",
 		notices.DomainBroken: "/domains/dom_1", notices.DomainFailed: "/domains/dom_1", notices.DomainLost: "/domains/dom_1",
-		notices.BounceRate: "/statistics", notices.ComplaintRate: "/statistics"}
+		notices.BounceRate: "/statistics", notices.ComplaintRate: "/statistics",
+		notices.MailRefused:  "/domains/dom_1?tab=deliverability",
+		notices.MailDeferred: "/domains/dom_1?tab=deliverability"}
 	facts := newTeamFacts(ada.AccountID)
 	for _, kind := range slices.Sorted(maps.Keys(facts)) {
 		w.consume(t, facts[kind], facts[kind])
@@ -101,6 +109,9 @@ func TestMailsTeamAlertsOnce(t *testing.T) {
 			}
 			if host := m.Values["host"]; m.Path == "/webhooks/wh_1" && host != "hooks.example.com" {
 				t.Errorf("%s: the mail names the endpoint %q, want its host only", kind, host)
+			}
+			if v := m.Values; v["provider"] != "" && (v["share"] != "40%" || v["previous"] != "1.25%" || v["cause"] != "block") {
+				t.Errorf("%s: the values are %q, want 40%% after 1.25%% because of a block", kind, v)
 			}
 			if share := m.Values["share"]; kind == notices.ComplaintRate && share != "0.15%" {
 				t.Errorf("%s: the share is %q, want 0.15%%", kind, share)
@@ -130,7 +141,8 @@ func TestSwitchesTeamAlertsOff(t *testing.T) {
 	}
 	change(ada, alerts.Preferences{alerts.Domains: false, alerts.Usage: false})
 	got := change(ada, alerts.Preferences{alerts.Usage: true})
-	if want := (alerts.Preferences{alerts.Webhooks: true, alerts.Domains: false, alerts.Rates: true, alerts.Usage: true}); !maps.Equal(got, want) {
+	if want := (alerts.Preferences{alerts.Webhooks: true, alerts.Domains: false, alerts.Rates: true,
+		alerts.Deliverability: true, alerts.Usage: true}); !maps.Equal(got, want) {
 		t.Errorf("the preferences are %v, want %v", got, want)
 	}
 	broken, disabled := string(notices.DomainBroken), string(notices.EndpointGone)

@@ -3,10 +3,12 @@ package api_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/postrider/postrider/modules/deliverability"
 	"github.com/postrider/postrider/runtime/base/expect"
 	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // fakeDeliverability has the summary of one domain.
@@ -16,6 +18,7 @@ func (fakeDeliverability) Summarize(_ context.Context, account, domain string) (
 	if account != accountID || domain != domainID {
 		return deliverability.Summary{}, fault.NoSuch("domain", domain)
 	}
+	at := time.Date(2026, 1, 30, 9, 0, 0, 0, time.UTC)
 	share := deliverability.Share{Messages: 12, DMARC: 9, DKIM: 8, SPF: 7, Quarantined: 2, Rejected: 1}
 	return deliverability.Summary{DomainID: domainID, Domain: "example.com", Since: "2026-01-01", Until: "2026-01-30",
 		Grade:  deliverability.Grade{Grade: "poor", Reasons: []string{"alignment"}},
@@ -26,6 +29,13 @@ func (fakeDeliverability) Summarize(_ context.Context, account, domain string) (
 		Requirements: []deliverability.Requirement{{Code: "alignment", Providers: []string{"Gmail"}, Since: "2024-02-01",
 			State: deliverability.StateBroken, Found: "75.00 % passes.", Fix: "Sign the mail."}},
 		Placement: []deliverability.Placement{{RecipientDomain: "gmail.com"}},
+		Degradations: []deliverability.Degradation{{Since: at, Degradation: event.Degradation{Provider: "Gmail", Problem: "refused",
+			Recipients: 100, Affected: 40, PreviousShare: 0.01, Cause: "block", Reason: "It distrusts you.", Fix: "Ask it."}}},
+		Blocklists: []deliverability.Listing{{Subject: "192.0.2.25", List: "bl.example", Status: "listed", CheckedAt: at,
+			ListedSince: &at, Found: "It is listed.", Fix: "Remove it.", Page: "https://bl.example/"},
+			{Subject: "example.com", List: "dbl.example", Status: "clear", CheckedAt: at, Found: "It is not listed."}},
+		FeedbackLoops: []deliverability.FeedbackLoop{{Provider: "Yahoo", Name: "CFL", Complaints: 3, About: "It reports.",
+			Fix: "Register.", Page: "https://loop.example/"}},
 		Reporting: deliverability.Reporting{Address: "dmarc+t@rp.mail.example.org", Reports: 4,
 			Authorization: deliverability.Authorization{Name: "n", Value: "v=DMARC1;", Status: "missing"},
 			Refusals:      []deliverability.Refusal{{Reason: "malformed", Messages: 1}}},

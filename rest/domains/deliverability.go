@@ -22,20 +22,56 @@ type deliverabilityAnswer struct {
 }
 
 type deliverabilityRecord struct {
-	DomainID     string                  `json:"domain_id" doc:"The ID of the domain." example:"dom_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Domain       string                  `json:"domain" doc:"The name of the domain." example:"example.com"`
-	Since        string                  `json:"since" doc:"First UTC day of the period." example:"2026-01-01"`
-	Until        string                  `json:"until" doc:"Last UTC day of the period." example:"2026-01-30"`
-	Grade        string                  `json:"grade" enum:"good,fair,poor,unknown" doc:"The worst state among the requirements: poor if one is broken, fair if one is close, unknown without enough reports."`
-	Reasons      []string                `json:"reasons" nullable:"false" doc:"Codes of the requirements that are broken or close."`
-	Requirements []requirementRecord     `json:"requirements" nullable:"false" doc:"Published requirements of mailbox providers."`
-	Totals       ResultShare             `json:"totals" doc:"All messages in DMARC reports."`
-	Receivers    []receiverShare         `json:"receivers" nullable:"false" doc:"Messages by receiver, the largest 100."`
-	Sources      []sourceShare           `json:"sources" nullable:"false" doc:"Messages by sending server, the largest 100."`
-	Advice       policyAdvice            `json:"advice" doc:"Whether a stricter DMARC policy is safe."`
-	Placement    []placementRecord       `json:"placement" nullable:"false" doc:"Outcomes of mail to the largest domains of recipients in the last 7 days, compared with the 7 days before."`
-	Reporting    deliverabilityReporting `json:"reporting" doc:"Where receivers send reports, and which DMARC reports arrived."`
-	TLS          tlsSummary              `json:"tls" doc:"What senders report about TLS when they send mail to the domain (RFC 8460)."`
+	DomainID      string                  `json:"domain_id" doc:"The ID of the domain." example:"dom_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Domain        string                  `json:"domain" doc:"The name of the domain." example:"example.com"`
+	Since         string                  `json:"since" doc:"First UTC day of the period." example:"2026-01-01"`
+	Until         string                  `json:"until" doc:"Last UTC day of the period." example:"2026-01-30"`
+	Grade         string                  `json:"grade" enum:"good,fair,poor,unknown" doc:"The worst state among the requirements: poor if one is broken, fair if one is close, unknown without enough reports."`
+	Reasons       []string                `json:"reasons" nullable:"false" doc:"Codes of the requirements that are broken or close."`
+	Requirements  []requirementRecord     `json:"requirements" nullable:"false" doc:"Published requirements of mailbox providers."`
+	Totals        ResultShare             `json:"totals" doc:"All messages in DMARC reports."`
+	Receivers     []receiverShare         `json:"receivers" nullable:"false" doc:"Messages by receiver, the largest 100."`
+	Sources       []sourceShare           `json:"sources" nullable:"false" doc:"Messages by sending server, the largest 100."`
+	Advice        policyAdvice            `json:"advice" doc:"Whether a stricter DMARC policy is safe."`
+	Placement     []placementRecord       `json:"placement" nullable:"false" doc:"Outcomes of mail to the largest domains of recipients in the last 7 days, compared with the 7 days before."`
+	Reporting     deliverabilityReporting `json:"reporting" doc:"Where receivers send reports, and which DMARC reports arrived."`
+	Degradations  []degradationRecord     `json:"degradations" nullable:"false" doc:"Mailbox providers that started to refuse or defer the domain's mail and have not recovered, the newest first."`
+	Blocklists    []listingRecord         `json:"blocklists" nullable:"false" doc:"Lookups of the source addresses and the domain in the blocklists that the operator chose, listings first."`
+	FeedbackLoops []feedbackLoopRecord    `json:"feedback_loops" nullable:"false" doc:"Services with which mailbox providers report complaints, and how to register."`
+	TLS           tlsSummary              `json:"tls" doc:"What senders report about TLS when they send mail to the domain (RFC 8460)."`
+}
+
+type degradationRecord struct {
+	Provider      string    `json:"provider" doc:"Mailbox provider, or the domain of the recipients." example:"Gmail"`
+	Problem       string    `json:"problem" enum:"refused,deferred" doc:"What the provider does with the mail."`
+	Since         wire.Time `json:"since" doc:"When the problem was found. The other fields are as of then."`
+	Recipients    int64     `json:"recipients" doc:"Recipients at the provider in the 24 hours before."`
+	Affected      int64     `json:"affected" doc:"Recipients that were refused or deferred."`
+	PreviousShare float64   `json:"previous_share" doc:"The share of affected recipients in the 7 days before that: 0.01 means 1 %."`
+	Cause         string    `json:"cause" doc:"Class of the most frequent reply, such as block or throttle." example:"throttle"`
+	Reason        string    `json:"reason" doc:"The likely cause, in one sentence."`
+	Fix           string    `json:"fix" doc:"What to do, in one or two sentences."`
+	Reply         *string   `json:"reply" doc:"A reply of the provider with this cause, without addresses; null if it may name a recipient."`
+}
+
+type listingRecord struct {
+	Subject     string            `json:"subject" doc:"Source address or domain." example:"192.0.2.25"`
+	List        string            `json:"list" doc:"Zone of the list." example:"bl.spamcop.net"`
+	Status      string            `json:"status" enum:"listed,clear,refused,broken,unknown" doc:"refused: the list does not answer this installation. broken: the answer cannot come from the list. unknown: the list did not answer."`
+	CheckedAt   wire.Time         `json:"checked_at" doc:"Time of the lookup."`
+	ListedSince wire.OptionalTime `json:"listed_since" doc:"First lookup with the listing; null unless listed."`
+	Found       string            `json:"found" doc:"What the list says, in one sentence."`
+	Fix         *string           `json:"fix" doc:"What to do, in one sentence; null if nothing is needed."`
+	Page        *string           `json:"page" doc:"Page of the list for lookups and removals; null if unknown."`
+}
+
+type feedbackLoopRecord struct {
+	Provider   string `json:"provider" doc:"Mailbox provider." example:"Yahoo"`
+	Name       string `json:"name" doc:"Name of the service." example:"Complaint Feedback Loop"`
+	Complaints int64  `json:"complaints" doc:"Complaints of the provider's users that were counted in the last 14 days."`
+	About      string `json:"about" doc:"What the provider reports, and to whom."`
+	Fix        string `json:"fix" doc:"How to register, in one sentence."`
+	Page       string `json:"page" doc:"Page of the service."`
 }
 
 type tlsSummary struct {
@@ -73,7 +109,7 @@ type tlsFailure struct {
 }
 
 type requirementRecord struct {
-	Code      string   `json:"code" enum:"spf,dkim,dmarc,alignment,complaints,bounces" doc:"Stable code of the requirement."`
+	Code      string   `json:"code" enum:"spf,dkim,dmarc,alignment,complaints,bounces,ptr,tls,unsubscribe" doc:"Stable code of the requirement."`
 	Providers []string `json:"providers" nullable:"false" doc:"Mailbox providers that publish it."`
 	Since     string   `json:"since" doc:"Day from which the rule applies." example:"2024-02-01"`
 	State     string   `json:"state" enum:"met,close,broken,unknown" doc:"unknown: there is too little mail, or too few reports."`
@@ -171,6 +207,7 @@ func newDeliverabilityAnswer(s deliverability.Summary) deliverabilityAnswer {
 	out := deliverabilityRecord{DomainID: s.DomainID, Domain: s.Domain, Since: s.Since, Until: s.Until,
 		Grade: s.Grade.Grade, Reasons: wire.List(s.Grade.Reasons), Totals: ResultShare(s.Totals),
 		Requirements: []requirementRecord{}, Receivers: []receiverShare{}, Sources: []sourceShare{},
+		Degradations: []degradationRecord{}, Blocklists: []listingRecord{}, FeedbackLoops: []feedbackLoopRecord{},
 		Placement: []placementRecord{}, Reporting: toReporting(s.Reporting), TLS: toTLSSummary(s.TLS),
 		Advice: policyAdvice{Verdict: string(s.Advice.Verdict), Policy: wire.OrNull(s.Advice.Policy), Days: s.Advice.Days,
 			Messages: s.Advice.Messages, AtRisk: s.Advice.AtRisk, Unknown: s.Advice.Unknown, Reason: s.Advice.Reason,
@@ -190,6 +227,7 @@ func newDeliverabilityAnswer(s deliverability.Summary) deliverabilityAnswer {
 		out.Placement = append(out.Placement, placementRecord{p.RecipientDomain, toPlacementCounts(p.This),
 			toPlacementCounts(p.Last)})
 	}
+	out.addAdvice(s)
 	return deliverabilityAnswer{out}
 }
 
@@ -215,6 +253,21 @@ func toTLSSummary(t deliverability.TLSSummary) tlsSummary {
 		out.Failures = append(out.Failures, tlsFailure(f))
 	}
 	return out
+}
+
+// addAdvice adds what is wrong now, and where to register.
+func (out *deliverabilityRecord) addAdvice(s deliverability.Summary) {
+	for _, d := range s.Degradations {
+		out.Degradations = append(out.Degradations, degradationRecord{d.Provider, d.Problem, wire.Time(d.Since), d.Recipients,
+			d.Affected, d.PreviousShare, d.Cause, d.Reason, d.Fix, wire.OrNull(d.Reply)})
+	}
+	for _, l := range s.Blocklists {
+		out.Blocklists = append(out.Blocklists, listingRecord{l.Subject, l.List, l.Status, wire.Time(l.CheckedAt),
+			wire.OptionalTime{At: l.ListedSince}, l.Found, wire.OrNull(l.Fix), wire.OrNull(l.Page)})
+	}
+	for _, f := range s.FeedbackLoops {
+		out.FeedbackLoops = append(out.FeedbackLoops, feedbackLoopRecord(f))
+	}
 }
 
 func toPlacementCounts(f statistics.Figures) placementCounts {
@@ -248,6 +301,20 @@ func deliverabilityExample() map[string]any {
 			"authorization": map[string]any{"name": "example.com._report._dmarc.rp.mail.example.org", "value": "v=DMARC1;",
 				"status": "verified"},
 			"refused": []any{map[string]any{"reason": "unauthenticated", "messages": 2}}},
+		"degradations": []any{map[string]any{"provider": "Yahoo", "problem": "deferred", "since": "2026-01-30T09:15:00.000Z",
+			"recipients": 1200, "affected": 540, "previous_share": 0.01, "cause": "throttle",
+			"reason": "The provider limits how much mail it accepts from this domain or its source addresses.",
+			"fix":    "Send less mail per hour to this provider, and increase the volume gradually.",
+			"reply":  "421 4.7.0 [TSS04] Messages temporarily deferred due to unexpected volume"}},
+		"blocklists": []any{map[string]any{"subject": "192.0.2.25", "list": "bl.spamcop.net", "status": "listed",
+			"checked_at": "2026-01-30T09:00:00.000Z", "listed_since": "2026-01-29T15:00:00.000Z",
+			"found": "192.0.2.25 is listed in bl.spamcop.net.",
+			"fix":   "Find and stop the mail that caused the listing, then ask the list to remove it.",
+			"page":  "https://www.spamcop.net/bl.shtml"}},
+		"feedback_loops": []any{map[string]any{"provider": "Yahoo", "name": "Complaint Feedback Loop", "complaints": 3,
+			"about": "Yahoo reports complaints by the domain of the DKIM signature, to an address that you register.",
+			"fix":   "Register example.com with the Complaint Feedback Loop, and suppress the recipients that it reports.",
+			"page":  "https://senders.yahooinc.com/complaint-feedback-loop/"}},
 		"tls": map[string]any{"reports": 1, "last_report_at": "2026-01-30T08:00:00.000Z", "succeeded": 310, "failed": 4,
 			"days": []any{map[string]any{"day": "2026-01-29", "succeeded": 310, "failed": 4}},
 			"receivers": []any{map[string]any{"receiver": "google.com", "organization": "Google Inc.", "succeeded": 310,

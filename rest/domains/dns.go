@@ -79,12 +79,15 @@ func DNSRoutes(service DNSService) api.Routes {
 			Path: "/domains/{id}/dns-records/apply", ID: "applyDomainDNSRecords", Needs: rights.Write, Slow: true,
 			Summary: "Publish the DNS records through the provider",
 			Description: "Writes the records of the domain into its zone and reads them back. Existing records are never overwritten: a record that conflicts with one " +
-				"is reported and not written. An existing SPF record gets our include before its `all` term, and an existing DMARC policy does not change. With `dry_run`, " +
+				"is reported and not written. An existing SPF record gets our include before its `all` term, and an existing DMARC policy does not change. With `dmarc_record`, " +
+				"only this record is written, and it replaces the existing DMARC record. With `dry_run`, " +
 				"nothing is written, and the response contains the planned changes. Repeating the request changes nothing.\n\nThe credentials are used for this request " +
 				"only, and are neither stored nor logged. If the provider refuses a change, the request fails with 502 `delivery_upstream_error` and its reason; " +
 				"`details.applied` lists the purposes of the records that were already written.\n\n" + credentialsDoc(),
 			Body: &api.Body{Limit: 64 << 10, About: "The provider and its credentials.", Examples: map[string]any{
 				"dry run": map[string]any{"provider": "cloudflare", "credentials": map[string]any{"api_token": "your-token"}, "dry_run": true},
+				"DMARC policy": map[string]any{"provider": "cloudflare", "credentials": map[string]any{"api_token": "your-token"}, "dry_run": true,
+					"dmarc_record": "v=DMARC1; p=quarantine; rua=mailto:dmarc@example.com"},
 				"own server": map[string]any{"provider": "rfc2136", "credentials": map[string]any{"server": "ns1.example.com", "key_name": "postrider",
 					"key": "c2VjcmV0", "key_algorithm": "hmac-sha256"}},
 			}},
@@ -121,6 +124,7 @@ func applyBody(in *publish.ApplyInput) body.Object {
 		{Name: "credentials", Type: credentials{in.Credentials}, Need: body.RequiredByService,
 			About: "Credentials by name, as listed in the table above. Used for this request only."},
 		{Name: "dry_run", Type: body.Boolean(&in.DryRun), Default: false, About: "Whether to only return the planned changes, without writing them."},
+		{Name: "dmarc_record", Type: body.Text(&in.DMARC), About: "A DMARC record that replaces the existing one, such as `advice.record` of the domain's deliverability. No other record is written."},
 	}, Check: func(d *body.Decoder) { d.AddErrors(in.Validate()) }}
 }
 

@@ -23,10 +23,11 @@ type userRecord struct {
 
 // The descriptions are those of alertsBody.
 type alertsRecord struct {
-	Webhooks bool `json:"webhooks" doc:"Whether you get an email when a webhook endpoint is disabled."`
-	Domains  bool `json:"domains" doc:"Whether you get an email when a domain loses its verification."`
-	Rates    bool `json:"rates" doc:"Whether you get an email when the bounce or complaint rate exceeds a limit."`
-	Usage    bool `json:"usage" doc:"Whether you get an email when 80 % or all of a monthly limit is used."`
+	Webhooks       bool `json:"webhooks" doc:"Whether you get an email when a webhook endpoint is disabled."`
+	Domains        bool `json:"domains" doc:"Whether you get an email when a domain loses its verification."`
+	Rates          bool `json:"rates" doc:"Whether you get an email when the bounce or complaint rate exceeds a limit."`
+	Deliverability bool `json:"deliverability" doc:"Whether you get an email when a mailbox provider starts to refuse or defer the mail of a domain."`
+	Usage          bool `json:"usage" doc:"Whether you get an email when 80 % or all of a monthly limit is used."`
 }
 
 type sessionRecord struct {
@@ -116,7 +117,8 @@ func newUserRecord(p signin.Profile) userRecord {
 		SecondFactor: p.SecondFactor, Passkeys: p.Passkeys, CreatedAt: wire.Time(p.CreatedAt)}
 	if p.Alerts != nil {
 		r.Alerts = wire.FromPointer(&alertsRecord{Webhooks: p.Alerts[alerts.Webhooks], Domains: p.Alerts[alerts.Domains],
-			Rates: p.Alerts[alerts.Rates], Usage: p.Alerts[alerts.Usage]})
+			Deliverability: p.Alerts[alerts.Deliverability],
+			Rates:          p.Alerts[alerts.Rates], Usage: p.Alerts[alerts.Usage]})
 	}
 	return r
 }
@@ -147,7 +149,7 @@ const (
 func userExample() map[string]any {
 	return map[string]any{"id": exampleUser, "email": "ada@example.com", "name": "Ada", "operator": false,
 		"password": true, "second_factor": false, "passkeys": 0, "created_at": exampleTime,
-		"alerts": map[string]any{"webhooks": true, "domains": true, "rates": true, "usage": false}}
+		"alerts": map[string]any{"webhooks": true, "domains": true, "rates": true, "deliverability": true, "usage": false}}
 }
 
 func sessionExample() map[string]any {

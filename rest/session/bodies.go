@@ -147,14 +147,14 @@ func codeBody(to *string) body.Object {
 type userChange struct {
 	signin.UserChange
 
-	webhooks, domains, rates, usage *bool
+	webhooks, domains, rates, deliverability, usage *bool
 }
 
 // withAlerts returns the change with the topics that the body contains.
 func (in userChange) withAlerts() signin.UserChange {
 	in.Alerts = alerts.Preferences{}
 	for topic, wanted := range map[alerts.Topic]*bool{alerts.Webhooks: in.webhooks, alerts.Domains: in.domains,
-		alerts.Rates: in.rates, alerts.Usage: in.usage} {
+		alerts.Rates: in.rates, alerts.Deliverability: in.deliverability, alerts.Usage: in.usage} {
 		if wanted != nil {
 			in.Alerts[topic] = *wanted
 		}
@@ -168,15 +168,17 @@ func alertsBody(in *userChange) body.Object {
 	}
 	return body.Object{Name: "AlertsChange", Change: true, Fields: []body.Field{
 		topic("webhooks", &in.webhooks, aboutWebhookAlerts), topic("domains", &in.domains, aboutDomainAlerts),
-		topic("rates", &in.rates, aboutRateAlerts), topic("usage", &in.usage, aboutUsageAlerts),
+		topic("rates", &in.rates, aboutRateAlerts),
+		topic("deliverability", &in.deliverability, aboutDeliverabilityAlerts), topic("usage", &in.usage, aboutUsageAlerts),
 	}}
 }
 
 const (
-	aboutWebhookAlerts = "Whether you get an email when a webhook endpoint is disabled."
-	aboutDomainAlerts  = "Whether you get an email when a domain loses its verification."
-	aboutRateAlerts    = "Whether you get an email when the bounce or complaint rate exceeds a limit."
-	aboutUsageAlerts   = "Whether you get an email when 80 % or all of a monthly limit is used."
+	aboutWebhookAlerts        = "Whether you get an email when a webhook endpoint is disabled."
+	aboutDomainAlerts         = "Whether you get an email when a domain loses its verification."
+	aboutDeliverabilityAlerts = "Whether you get an email when a mailbox provider starts to refuse or defer the mail of a domain."
+	aboutRateAlerts           = "Whether you get an email when the bounce or complaint rate exceeds a limit."
+	aboutUsageAlerts          = "Whether you get an email when 80 % or all of a monthly limit is used."
 )
 
 func userBody(in *userChange) body.Object {

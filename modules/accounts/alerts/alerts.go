@@ -45,6 +45,8 @@ const (
 	DomainLost      Kind = "domain_lost"
 	BounceRate      Kind = "bounce_rate"
 	ComplaintRate   Kind = "complaint_rate"
+	MailRefused     Kind = "mail_refused"
+	MailDeferred    Kind = "mail_deferred"
 
 	// Locked has no email, because strangers can cause it. It is recorded only in the audit log.
 	Locked Kind = "locked"
@@ -54,7 +56,8 @@ const (
 func Kinds() []Kind {
 	return []Kind{EmailChanged, PasswordChanged, SecondFactorAdded, SecondFactorRemoved, PasskeyAdded, PasskeyRemoved,
 		ProviderLinked, ProviderUnlinked, NewDevice, RoleChanged, MemberRemoved,
-		EndpointFailing, EndpointGone, DomainBroken, DomainFailed, DomainLost, BounceRate, ComplaintRate}
+		EndpointFailing, EndpointGone, DomainBroken, DomainFailed, DomainLost, BounceRate, ComplaintRate,
+		MailRefused, MailDeferred}
 }
 
 // Channel is the notification channel for new alerts.

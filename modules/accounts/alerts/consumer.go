@@ -20,7 +20,8 @@ const maxAge = 24 * time.Hour
 // NewConsumer returns the consumer that turns events of a team into alerts to its members.
 func NewConsumer() bus.Consumer {
 	return bus.Consumer{Group: "alerts", Handle: handleFact, Types: []event.Type{event.WebhookDisabled,
-		event.DomainTemporaryFailure, event.DomainFailed, event.DomainLost, event.AccountRateExceeded}}
+		event.DomainTemporaryFailure, event.DomainFailed, event.DomainLost, event.AccountRateExceeded,
+		event.DomainDeliverabilityDegraded}}
 }
 
 // teamAlert is an alert to the members of a team.
@@ -49,6 +50,8 @@ func newTeamAlert(fact event.Fact) (teamAlert, error) {
 		return newWebhookAlert(fact)
 	case event.AccountRateExceeded:
 		return newRateAlert(fact)
+	case event.DomainDeliverabilityDegraded:
+		return newDegradationAlert(fact)
 	}
 	var d event.Domain
 	if err := json.Unmarshal(fact.Data, &d); err != nil {
@@ -86,6 +89,20 @@ func newRateAlert(fact event.Fact) (teamAlert, error) {
 	}
 	return teamAlert{Rates, kind, map[string]string{"share": formatPercent(d.Share), "limit": formatPercent(d.Limit),
 		"path": "/statistics"}}, nil
+}
+
+func newDegradationAlert(fact event.Fact) (teamAlert, error) {
+	var d event.Degradation
+	if err := json.Unmarshal(fact.Data, &d); err != nil {
+		return teamAlert{}, err
+	}
+	kind := MailRefused
+	if d.Problem == event.MailDeferred {
+		kind = MailDeferred
+	}
+	return teamAlert{Deliverability, kind, map[string]string{"domain": d.Name, "provider": d.Provider,
+		"share": formatPercent(d.Share), "previous": formatPercent(d.PreviousShare), "cause": d.Cause,
+		"path": "/domains/" + d.DomainID + "?tab=deliverability"}}, nil
 }
 
 // formatPercent formats a share with at most two digits after the point.

@@ -19,11 +19,13 @@ const (
 	Webhooks Topic = "webhooks" // an endpoint was disabled
 	Domains  Topic = "domains"  // a domain lost its verification
 	Rates    Topic = "rates"    // a bounce or complaint rate exceeds a limit
-	Usage    Topic = "usage"    // usage approaches or reaches a cap; the billing module sends these
+	// Deliverability: a mailbox provider started to refuse or defer the mail of a domain.
+	Deliverability Topic = "deliverability"
+	Usage          Topic = "usage" // usage approaches or reaches a cap; the billing module sends these
 )
 
 // Topics lists the topics.
-func Topics() []Topic { return []Topic{Webhooks, Domains, Rates, Usage} }
+func Topics() []Topic { return []Topic{Webhooks, Domains, Rates, Deliverability, Usage} }
 
 // Needs returns the operation that a member's role must allow to get alerts of the topic. Only members who can fix the
 // problem get them.

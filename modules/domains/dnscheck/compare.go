@@ -216,6 +216,24 @@ func checkDMARCPolicy(record, name string) (Status, string) {
 	return Verified, ""
 }
 
+const maxDMARC = 1000 // characters of a record to publish
+
+// RefuseDMARC returns why a DMARC record cannot be published, as a predicate such as "must …", or an empty string.
+func RefuseDMARC(record string) string {
+	switch {
+	case len(record) > maxDMARC:
+		return fmt.Sprintf("must be at most %d characters long", maxDMARC)
+	case strings.ContainsFunc(record, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }):
+		return "must consist of ASCII characters without quotes and backslashes"
+	case len(selectVersion([]string{record}, "v=DMARC1")) == 0:
+		return "must begin with v=DMARC1;"
+	}
+	if status, _ := checkDMARCPolicy(record, ""); status != Verified {
+		return "must contain valid tags, and p=none, p=quarantine or p=reject"
+	}
+	return ""
+}
+
 // selectVersion returns the values that begin with a version tag.
 func selectVersion(found []string, tag string) (records []string) {
 	for _, value := range found {

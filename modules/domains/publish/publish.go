@@ -111,10 +111,21 @@ type ApplyInput struct {
 	Provider    string
 	Credentials ProviderCredentials
 	DryRun      bool
+	// DMARC is a DMARC record that replaces the existing one. If set, no other record is written.
+	DMARC string
 }
 
 // Validate reports every invalid field, including missing and unknown credentials.
-func (in ApplyInput) Validate() fault.Fields { return dnsprovider.Check(in.Provider, in.Credentials) }
+func (in ApplyInput) Validate() fault.Fields {
+	wrong := dnsprovider.Check(in.Provider, in.Credentials)
+	if in.DMARC == "" {
+		return wrong
+	}
+	if reason := dnscheck.RefuseDMARC(in.DMARC); reason != "" {
+		wrong.Add("dmarc_record", "%s", reason)
+	}
+	return wrong
+}
 
 // RecordChange is the actual or planned change of a record.
 type RecordChange struct {
@@ -158,7 +169,11 @@ func (s *Service) Apply(ctx context.Context, accountID, domainID string, in Appl
 	}
 	expected := s.domains.ExpectedRecords(d)
 	records := expected.RecordChecks(d)
-	plan, err := zone.Plan(ctx, wantedRecords(records, expected.SPFInclude()))
+	wanted := wantedRecords(records, expected.SPFInclude())
+	if in.DMARC != "" {
+		wanted = chosenPolicy(wanted, in.DMARC)
+	}
+	plan, err := zone.Plan(ctx, wanted)
 	if err != nil {
 		return Result{}, err
 	}
@@ -192,6 +207,18 @@ func wantedRecords(records []dnscheck.RecordCheck, include string) []dnsprovider
 		wanted = append(wanted, w)
 	}
 	return wanted
+}
+
+// chosenPolicy returns only the DMARC record, with the value that the caller chose.
+func chosenPolicy(wanted []dnsprovider.Wanted, record string) []dnsprovider.Wanted {
+	only := []dnsprovider.Wanted{}
+	for _, w := range wanted {
+		if w.Purpose == string(dnscheck.DMARC) {
+			w.Value, w.Rule = record, dnsprovider.ReplacePolicy
+			only = append(only, w)
+		}
+	}
+	return only
 }
 
 // doubtSPF evaluates a merged SPF record like a receiver does: its includes may use up the lookups before

@@ -48,6 +48,29 @@ func TestEveryRecordIsPublished(t *testing.T) {
 
 // The includes of a merged record may use up the lookups; an unanswered lookup
 // is not an objection.
+// A chosen DMARC record is the only one that is written, and must be valid.
+func TestChosenPolicyIsPublishedAlone(t *testing.T) {
+	t.Parallel()
+	d := example()
+	wanted := wantedRecords(expected(d).RecordChecks(d), expected(d).SPFInclude())
+	const record = "v=DMARC1; p=quarantine; rua=mailto:dmarc@example.com"
+	got := chosenPolicy(wanted, record)
+	if len(got) != 1 || got[0].Name != "_dmarc.example.com" || got[0].Value != record || got[0].Rule != dnsprovider.ReplacePolicy {
+		t.Errorf("got %+v, want only the DMARC record, as a replacement", got)
+	}
+	for text, reason := range map[string]string{
+		record: "", "p=reject": "must begin with", "v=DMARC1; p=all": "p=none, p=quarantine or p=reject", "v=DMARC1; rua=x": "p=none",
+		"v=DMARC1; p=none\nx": "ASCII", `v=DMARC1; p=none; x="`: "ASCII", "v=DMARC1; p=none; rua=" + strings.Repeat("a", 1000): "1000 characters",
+	} {
+		in := ApplyInput{Provider: "gandi", Credentials: ProviderCredentials{}, DMARC: text}
+		in.Credentials.Set("bearer_token", "abcdefgh")
+		wrong := in.Validate()["dmarc_record"]
+		if said := fmt.Sprint(wrong); (len(wrong) == 0) != (reason == "") || !strings.Contains(said, reason) {
+			t.Errorf("the record %q was refused with %q, want %q", text, said, reason)
+		}
+	}
+}
+
 func TestMergedSPFIsEvaluated(t *testing.T) {
 	t.Parallel()
 	zone := dnsxtest.New(t, `spf.postrider.example. 60 IN TXT "v=spf1 ip4:192.0.2.25 -all"`,

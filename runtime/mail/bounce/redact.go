@@ -3,6 +3,7 @@ package bounce
 import (
 	"regexp"
 	"strings"
+	"unicode"
 )
 
 var (
@@ -18,4 +19,24 @@ func RedactRecipient(diagnostic string) string {
 		return strings.TrimSpace(codes[1] + " " + codes[2])
 	}
 	return named.ReplaceAllString(diagnostic, "…")
+}
+
+const maxWords = 300 // bytes of a redacted reply
+
+// RedactReply returns the words of a server's reply for readers who must not learn the recipient. It removes
+// addresses, and keeps only the codes if the words contain a part of the recipient's mailbox.
+func RedactReply(text, recipient string) string {
+	words := strings.Join(strings.Fields(named.ReplaceAllString(text, "…")), " ")
+	mailbox, _, _ := strings.Cut(strings.ToLower(recipient), "@")
+	lower := strings.ToLower(words)
+	for _, part := range strings.FieldsFunc(mailbox, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if len(part) > 1 && strings.Contains(lower, part) {
+			codes := reply.FindStringSubmatch(text)
+			if codes == nil {
+				return ""
+			}
+			return strings.TrimSpace(codes[1] + " " + codes[2])
+		}
+	}
+	return strings.ToValidUTF8(words[:min(len(words), maxWords)], "")
 }

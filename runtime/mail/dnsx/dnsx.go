@@ -108,6 +108,12 @@ func (r *Resolver) LookupIP(ctx context.Context, name string) ([]netip.Addr, err
 	return addrs, err
 }
 
+// LookupIPv4 returns the IPv4 addresses of a host.
+func (r *Resolver) LookupIPv4(ctx context.Context, name string) ([]netip.Addr, error) {
+	addrs, _, err := r.lookupIP(ctx, "ip4", name)
+	return addrs, err
+}
+
 // LookupAddr returns the reverse names of an address, with trailing dots.
 func (r *Resolver) LookupAddr(ctx context.Context, addr string) ([]string, error) {
 	name, err := dns.ReverseAddr(addr)

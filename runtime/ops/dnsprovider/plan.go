@@ -11,10 +11,11 @@ type Rule int
 
 // The rules.
 const (
-	Additional Rule = iota // other values of the type are allowed: ownership
-	Alone                  // must be the only one of its type: CNAME, DKIM, MX
-	MergeSPF               // our include is added to an existing SPF record
-	KeepPolicy             // an existing policy is the domain owner's decision
+	Additional    Rule = iota // other values of the type are allowed: ownership
+	Alone                     // must be the only one of its type: CNAME, DKIM, MX
+	MergeSPF                  // our include is added to an existing SPF record
+	KeepPolicy                // an existing policy is the domain owner's decision
+	ReplacePolicy             // the domain owner chose the policy: it replaces the existing one
 )
 
 // Wanted is a record that must exist.
@@ -146,6 +147,8 @@ func (i *Item) decide(zone string, there []Record) verdict {
 		return i.decideSPF(same)
 	case KeepPolicy:
 		return i.decidePolicy(same)
+	case ReplacePolicy:
+		return i.decideReplacement(same)
 	case Alone:
 		return i.decideAlone(same)
 	default:
@@ -214,6 +217,21 @@ func (i *Item) decidePolicy(same []Record) verdict {
 			return unchanged
 		}
 	}
+	return apply
+}
+
+func (i *Item) decideReplacement(same []Record) verdict {
+	same = slices.DeleteFunc(same, func(r Record) bool { return !strings.EqualFold(versionOf(r.Value), versionOf(i.Value)) })
+	switch {
+	case len(same) > 1:
+		return i.markConflict("%s has %d records with a policy, so receivers ignore all of them; remove all but one.", i.Name,
+			len(same))
+	case len(same) == 0:
+		return apply
+	case same[0].equals(i.Record):
+		return unchanged
+	}
+	i.replaces = &same[0]
 	return apply
 }
 

@@ -28,8 +28,10 @@ var (
 	wantSPF  = Wanted{Purpose: "spf", Record: txt("example.com", "v=spf1 include:"+include+" ~all"),
 		Rule: MergeSPF, Include: include}
 	wantDMARC = Wanted{Purpose: "dmarc", Record: txt("_dmarc.example.com", "v=DMARC1; p=none;"), Rule: KeepPolicy}
-	wantTLS   = Wanted{Purpose: "tls_reports", Record: txt("_smtp._tls.example.com", "v=TLSRPTv1; rua=mailto:d@rp.test"), Rule: KeepPolicy}
-	wantMX    = Wanted{Purpose: "inbound_mx", Record: mx("example.com", 10, "in.postrider.test"), Rule: Alone}
+	// wantPolicy replaces an existing policy.
+	wantPolicy = Wanted{Purpose: "dmarc", Record: txt("_dmarc.example.com", "v=DMARC1; p=reject"), Rule: ReplacePolicy}
+	wantTLS    = Wanted{Purpose: "tls_reports", Record: txt("_smtp._tls.example.com", "v=TLSRPTv1; rua=mailto:d@rp.test"), Rule: KeepPolicy}
+	wantMX     = Wanted{Purpose: "inbound_mx", Record: mx("example.com", 10, "in.postrider.test"), Rule: Alone}
 )
 
 func TestCompare(t *testing.T) {
@@ -82,6 +84,17 @@ func TestCompare(t *testing.T) {
 			after: []string{}, reason: "Remove the A record"},
 		"return path, signatures only": {want: wantPath, existing: []Record{{Type: "NSEC", Name: "rp.example.com"}},
 			list: "applied", after: []string{"rp.postrider.test"}},
+		"chosen policy, none": {want: wantPolicy, existing: []Record{txt("_dmarc.example.com", "other")}, list: "applied",
+			after: []string{"other", "v=DMARC1; p=reject"}},
+		"chosen policy, another": {want: wantPolicy, existing: []Record{txt("_dmarc.example.com", "V=dmarc1 ; p=none"),
+			txt("_dmarc.example.com", "other")}, list: "applied", after: []string{"other", "v=DMARC1; p=reject"}},
+		"chosen policy, the same": {want: wantPolicy, existing: []Record{txt("_dmarc.example.com", "v=DMARC1; p=reject")},
+			list: "unchanged", after: []string{"v=DMARC1; p=reject"}},
+		"chosen policy, several": {want: wantPolicy, existing: []Record{txt("_dmarc.example.com", "v=DMARC1; p=none"),
+			txt("_dmarc.example.com", "v=DMARC1; p=reject")}, list: "conflicts",
+			after: []string{"v=DMARC1; p=none", "v=DMARC1; p=reject"}, reason: "remove all but one"},
+		"chosen policy at an alias": {want: wantPolicy, existing: []Record{cname("_dmarc.example.com", "x.test")},
+			list: "conflicts", after: []string{}, reason: "Remove the CNAME"},
 		"spf, none": {want: wantSPF,
 			existing: []Record{txt("example.com", "google-site-verification=1")}, list: "applied",
 			after: []string{"google-site-verification=1", "v=spf1 include:" + include + " ~all"}},

@@ -130,6 +130,19 @@ func TestUpdatesMergeSplitSPFRecord(t *testing.T) {
 	})
 }
 
+func TestUpdatesReplaceChosenPolicy(t *testing.T) {
+	t.Parallel()
+	server := newPrimary(t, "example.com.", `_dmarc.example.com. 600 IN TXT "v=DMARC1; p=none"`, `_dmarc.example.com. 600 IN TXT "other"`)
+	z := server.open(t)
+	done, err := z.Apply(t.Context(), makePlan(t, z, []Wanted{wantPolicy}))
+	if err != nil || len(done.Applied) != 1 {
+		t.Fatalf("Apply returned %+v, %v", done, err)
+	}
+	if diff := cmp.Diff([]string{`"other"`, `"v=DMARC1; p=reject"`}, server.lines("_dmarc.example.com.", dns.TypeTXT)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestUpdatesLeaveConflictsAlone(t *testing.T) {
 	t.Parallel()
 	lines := []string{"rp.example.com. 60 IN CNAME elsewhere.test.",

@@ -27,7 +27,7 @@ var unprocessed = map[string]string{
 		JOIN automations a ON a.id = l.automation_id AND a.activated_at < f.created_at
 		WHERE NOT EXISTS (SELECT FROM custom_events e WHERE e.id = 'ae' || substr(f.id, 4) AND NOT e.pending)`,
 	"alerts": `SELECT count(*) FROM facts f JOIN memberships m ON m.account_id = f.account_id AND m.role = 'owner'
-		WHERE f.type IN ('webhook.disabled', 'domain.temporary_failure', 'domain.failed', 'domain.lost', 'account.rate_exceeded')
+		WHERE f.type IN ('webhook.disabled', 'domain.temporary_failure', 'domain.failed', 'domain.lost', 'account.rate_exceeded', 'domain.deliverability_degraded')
 		AND NOT EXISTS (SELECT FROM security_alerts s WHERE s.user_id = m.user_id AND s.names->>'event' = f.id)`,
 	"tracking": `SELECT count(*) FROM facts f JOIN tracking_hosts h ON h.domain_id = f.subject_id WHERE f.type = 'domain.deleted'`,
 }

@@ -226,7 +226,7 @@ var causedBelow = map[event.Type]string{
 	event.DomainClaimStarted: "claim_test.go", event.DomainClaimed: "claim_test.go", event.DomainLost: "claim_test.go",
 	event.DomainDKIMRotated: "rotate_test.go",
 	event.WebhookDisabled:   "endpoint_test.go", event.AccountRateExceeded: "rates_test.go",
-	event.AccountUsageReached: "notifier_test.go",
+	event.AccountUsageReached: "notifier_test.go", event.DomainDeliverabilityDegraded: "degradation_test.go",
 }
 
 type trackedLinks struct{ click, pixel string }

@@ -44,6 +44,8 @@ const (
 	DomainLost             Type = "domain.lost"
 	DomainDKIMRotated      Type = "domain.dkim_rotated"
 
+	DomainDeliverabilityDegraded Type = "domain.deliverability_degraded"
+
 	WebhookDisabled Type = "webhook.disabled"
 
 	AccountRateExceeded Type = "account.rate_exceeded"
@@ -107,6 +109,8 @@ var catalog = []Entry{
 			ExpiresAt: NewTime(sampleTime.AddDate(0, 0, 7))}},
 	{DomainClaimed, "The account completed a claim and now owns the domain, which has new keys", sampleDomain("pending")},
 	{DomainDeleted, "A domain was deleted and can no longer send", sampleDomain("verified")},
+	{DomainDeliverabilityDegraded, "A mailbox provider started to refuse or defer the domain's mail, compared with the week before",
+		sampleDegradation()},
 	{DomainDKIMRotated, "A new key now signs the domain's mail", DomainKey{
 		DomainID: "dom_01kf0m4w7he6x8q2v5b3n9c1ta", Name: "example.com", Selector: "pr1k3x9vq", Algorithm: "rsa-sha256",
 		PreviousSelector: "pr1a7m2ws"}},

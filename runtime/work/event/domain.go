@@ -44,6 +44,39 @@ type DomainClaim struct {
 // SubjectID returns the claim.
 func (c DomainClaim) SubjectID() string { return c.ClaimID }
 
+// The problems of a Degradation.
+const (
+	MailRefused  = "refused"
+	MailDeferred = "deferred"
+)
+
+// Degradation is the payload of domain.deliverability_degraded.
+type Degradation struct {
+	DomainID      string  `json:"domain_id" doc:"The ID of the domain."`
+	Name          string  `json:"name" doc:"The name of the domain."`
+	Provider      string  `json:"provider" doc:"Mailbox provider, such as Gmail, or the domain of the recipients."`
+	Problem       string  `json:"problem" doc:"refused or deferred."`
+	Recipients    int64   `json:"recipients" doc:"Recipients at the provider in the last 24 hours."`
+	Affected      int64   `json:"affected" doc:"Recipients that were refused or deferred."`
+	Share         float64 `json:"share" doc:"Affected recipients as a share of all: 0.4 means 40 %."`
+	PreviousShare float64 `json:"previous_share" doc:"The same share in the 7 days before."`
+	Cause         string  `json:"cause" doc:"Class of the most frequent reply: block, throttle, greylist, size, content, policy, challenge or unknown."`
+	Reason        string  `json:"reason" doc:"The likely cause, in one sentence."`
+	Fix           string  `json:"fix" doc:"What to do, in one or two sentences."`
+	Reply         string  `json:"reply" doc:"A reply of the provider with this cause, without addresses. Empty if it may name a recipient."`
+}
+
+// SubjectID returns the domain.
+func (d Degradation) SubjectID() string { return d.DomainID }
+
+func sampleDegradation() Degradation {
+	return Degradation{DomainID: sampleDomain("").DomainID, Name: "example.com", Provider: "Gmail", Problem: MailDeferred,
+		Recipients: 1200, Affected: 540, Share: 0.45, PreviousShare: 0.01, Cause: "throttle",
+		Reason: "The provider limits how much mail it accepts from this domain or its source addresses.",
+		Fix:    "Send less mail per hour to this provider, and increase the volume gradually.",
+		Reply:  "421 4.7.28 Our system has detected an unusual rate of unsolicited mail."}
+}
+
 func sampleDomain(status string) Domain {
 	return Domain{DomainID: "dom_01kf0m4w7he6x8q2v5b3n9c1ta", Name: "example.com", Status: status}
 }

@@ -52,6 +52,8 @@ func moduleOf(t Type) string {
 		return "statistics"
 	case AccountUsageReached:
 		return "billing"
+	case DomainDeliverabilityDegraded:
+		return "deliverability"
 	}
 	subject, _, _ := strings.Cut(string(t), ".")
 	switch subject {

@@ -6,9 +6,9 @@ import { DeliverabilityView, type Report } from './Deliverability'
 
 ;(globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true
 
-async function show(report: Report) {
+async function show(report: Report, publish?: (dmarc: string) => void) {
   const root = document.body.appendChild(document.createElement('div'))
-  await act(async () => createRoot(root).render(<DeliverabilityView report={report} />))
+  await act(async () => createRoot(root).render(<DeliverabilityView report={report} publish={publish} />))
   const rows = (label: string) => [...root.querySelectorAll(`table[aria-label="${label}"] tbody tr`)].map((tr) => [...tr.querySelectorAll('td')].map((td) => td.textContent))
   return { root, rows }
 }
@@ -21,6 +21,7 @@ const empty: Report = {
   totals: share(0, 0), receivers: [], sources: [], placement: [],
   advice: { verdict: 'wait', policy: null, days: 0, messages: 0, at_risk: 0, unknown: 0, reason: 'The domain has no DMARC record.', record: 'v=DMARC1; p=none; rua=mailto:dmarc+x@rp.example.org' },
   reporting: { address: 'dmarc+x@rp.example.org', reports: 0, last_report_at: null, refused: [], authorization: { name: 'example.com._report._dmarc.rp.example.org', value: 'v=DMARC1;', status: 'missing' } },
+  degradations: [], blocklists: [], feedback_loops: [{ provider: 'Yahoo', name: 'Complaint Feedback Loop', complaints: 0, about: 'Yahoo reports complaints.', fix: 'Register example.com.', page: 'https://senders.yahooinc.com/' }],
   tls: { reports: 0, last_report_at: null, succeeded: 0, failed: 0, days: [], receivers: [], failures: [] },
 }
 
@@ -33,6 +34,11 @@ const full: Report = {
     { address: '198.51.100.7', name: 'o1.\u202esendgrid.net', service: 'SendGrid', ours: false, at_risk: 12, ...share(200, 0) },
   ],
   placement: [{ recipient_domain: 'gmail.com', last_7_days: counts, previous_7_days: { ...counts, recipients: 0, delivered: 0, delayed: 0, bounced: 0, complained: 0 } }],
+  degradations: [{ provider: 'Gmail', problem: 'deferred', since: '2026-11-29T09:00:00Z', recipients: 200, affected: 90, previous_share: 0.01, cause: 'throttle', reason: 'The provider limits mail.', fix: 'Send less mail.', reply: '421 <img src=x>\u202e' }],
+  blocklists: [
+    { subject: '192.0.2.25', list: 'bl.example', status: 'listed', checked_at: '2026-11-29T09:00:00Z', listed_since: '2026-11-29T08:00:00Z', found: '192.0.2.25 is listed in bl.example.', fix: 'Ask the list.', page: 'https://bl.example/remove' },
+    { subject: 'example.com', list: 'dbl.example', status: 'refused', checked_at: '2026-11-29T09:00:00Z', listed_since: null, found: 'dbl.example does not answer.', fix: 'Use another resolver.', page: null },
+  ],
   advice: { ...empty.advice, verdict: 'keep', policy: 'none', record: null },
   reporting: { ...empty.reporting, reports: 30, refused: [{ reason: 'unauthenticated', messages: 2 }], authorization: { ...empty.reporting.authorization, status: 'verified' } },
   tls: {
@@ -68,4 +74,27 @@ test('figures are those of the report, and names of strangers stay text', async 
   expect(root.textContent).toContain('Fix: Sign the mail with DKIM.')
   expect(root.textContent).toContain('unauthenticated (2)')
   expect(root.textContent).not.toContain('Publish this record')
+})
+
+test('problems at providers, listings and feedback loops show the cause and the fix', async () => {
+  const { root } = await show(full)
+  expect(root.textContent).toContain('Gmail defers your mail45 % of 200 recipients1.0 % in the week before')
+  expect(root.textContent).toContain('Likely cause: The provider limits mail.421 <img src=x>⟨U+202E⟩Fix: Send less mail.')
+  expect(root.textContent).toContain('192.0.2.25Listed')
+  expect(root.textContent).toContain('example.comNo answer for us')
+  expect([...root.querySelectorAll('a')].map((a) => a.getAttribute('href'))).toEqual(['https://bl.example/remove', 'https://senders.yahooinc.com/'])
+  expect(root.textContent).toContain('Yahoo: Complaint Feedback LoopNo complaints')
+})
+
+test('the proposed record can be published by those who may', async () => {
+  const published: string[] = []
+  const press = async (root: HTMLElement) => {
+    const button = [...root.querySelectorAll('button')].find((b) => b.textContent === 'Publish to DNS provider')
+    await act(async () => button?.click())
+    return button !== undefined
+  }
+  expect(await press((await show(empty, (dmarc) => published.push(dmarc))).root)).toBe(true)
+  expect(published).toEqual(['v=DMARC1; p=none; rua=mailto:dmarc+x@rp.example.org'])
+  expect(await press((await show(empty)).root)).toBe(false)
+  expect(await press((await show(full, () => undefined)).root)).toBe(false)
 })

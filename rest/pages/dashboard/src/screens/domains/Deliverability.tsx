@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { Check, CircleAlert, CircleHelp, TriangleAlert } from 'lucide-react'
+import { Check, CircleAlert, CircleHelp, TriangleAlert, Upload } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { rest, unwrap } from '@/api/rest'
 import type { components } from '@/api/rest.gen'
@@ -32,7 +32,7 @@ const grades: Record<Report['grade'], Look> = {
 }
 
 const requirementNames: Record<string, string> = {
-  spf: 'SPF record', dkim: 'DKIM record', dmarc: 'DMARC record', alignment: 'Mail passes DMARC', complaints: 'Complaint rate', bounces: 'Bounce rate',
+  spf: 'SPF record', dkim: 'DKIM record', dmarc: 'DMARC record', alignment: 'Mail passes DMARC', complaints: 'Complaint rate', bounces: 'Bounce rate', ptr: 'Reverse DNS of source addresses', tls: 'TLS', unsubscribe: 'One-click unsubscribe',
 }
 
 const verdicts: Record<Report['advice']['verdict'], string> = {
@@ -42,18 +42,20 @@ const verdicts: Record<Report['advice']['verdict'], string> = {
 const share = (part: number, whole: number) => (whole === 0 ? '' : percent(part / whole))
 
 // Deliverability shows what receivers think of a domain's mail.
-export function Deliverability({ id }: { id: string }) {
+export function Deliverability({ id, publish }: { id: string; publish?: (dmarc: string) => void }) {
   const read = useQuery({ queryKey: ['deliverability', id], queryFn: () => unwrap(rest.GET('/domains/{id}/deliverability', { params: { path: { id } } })) })
   if (read.error) return <ErrorAlert error={read.error} retry={() => void read.refetch()} />
   if (read.isPending) return <SkeletonText lines={8} />
-  return <DeliverabilityView report={read.data.deliverability} />
+  return <DeliverabilityView report={read.data.deliverability} publish={publish} />
 }
 
-export function DeliverabilityView({ report: r }: { report: Report }) {
+export function DeliverabilityView({ report: r, publish }: { report: Report; publish?: (dmarc: string) => void }) {
   return (
     <>
+      <Degradations report={r} />
       <Requirements report={r} />
-      <Policy report={r} />
+      <Policy report={r} publish={publish} />
+      <Blocklists report={r} />
       <Sources report={r} />
       {r.receivers.length > 0 && (
         <Card title="Receivers" padded={false} footer="Each report was sent by the domain shown. Its figures are the receiver’s own.">
@@ -75,6 +77,7 @@ export function DeliverabilityView({ report: r }: { report: Report }) {
       )}
       <Tls report={r} />
       <Reporting report={r} />
+      <FeedbackLoops report={r} />
     </>
   )
 }
@@ -100,13 +103,75 @@ function Requirements({ report: r }: { report: Report }) {
   )
 }
 
-function Policy({ report: { advice } }: { report: Report }) {
+function Degradations({ report: { degradations } }: { report: Report }) {
+  if (degradations.length === 0) return null
   return (
-    <Card title="DMARC policy">
+    <Card title="Problems at mailbox providers" padded={false} footer="The figures cover the 24 hours before the problem was found.">
+      <ul className="grid divide-y divide-line-soft">
+        {degradations.map((d) => (
+          <li key={`${d.provider} ${d.problem}`} className="grid min-w-0 gap-1 px-4 py-3">
+            <p className="flex flex-wrap items-center gap-2"><b className="font-medium"><ForeignText text={d.provider} /> {d.problem === 'refused' ? 'refuses your mail' : 'defers your mail'}</b><Badge tone="bad" icon={CircleAlert}>{share(d.affected, d.recipients)} of {count(d.recipients)} recipients</Badge><span className="text-xs text-ink-3">{percent(d.previous_share)} in the week before, found <Time at={d.since} /></span></p>
+            <p className="text-ink-2">Likely cause: {d.reason}</p>
+            {d.reply && <p className="smtp bad"><ForeignText text={d.reply} /></p>}
+            <p><b className="font-medium">Fix:</b> {d.fix}</p>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  )
+}
+
+const listings: Record<Report['blocklists'][number]['status'], Omit<Look, 'means'>> = {
+  listed: { word: 'Listed', tone: 'bad', icon: CircleAlert },
+  clear: { word: 'Not listed', tone: 'ok', icon: Check },
+  refused: { word: 'No answer for us', tone: 'warn', icon: TriangleAlert },
+  broken: { word: 'Wrong answer', tone: 'warn', icon: TriangleAlert },
+  unknown: { word: 'No answer', tone: 'quiet', icon: CircleHelp },
+}
+
+function Blocklists({ report: { blocklists } }: { report: Report }) {
+  if (blocklists.length === 0) return null
+  return (
+    <Card title="Blocklists" padded={false} footer="Your administrator chooses the lists.">
+      <ul className="grid divide-y divide-line-soft">
+        {blocklists.map((l) => {
+          const look = listings[l.status]
+          return (
+            <li key={`${l.subject} ${l.list}`} className="grid min-w-0 gap-1 px-4 py-3">
+              <p className="flex flex-wrap items-center gap-2"><code className="wrap-anywhere">{l.subject}</code><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge><span className="text-xs text-ink-3">{l.list}, checked <Time at={l.checked_at} />{l.listed_since && <>, listed since <Time at={l.listed_since} /></>}</span></p>
+              {l.fix && <p className="wrap-anywhere">{l.found} <b className="font-medium">Fix:</b> {l.fix}{l.page && <> <a className="link" href={l.page} target="_blank" rel="noreferrer">View {l.list}</a></>}</p>}
+            </li>
+          )
+        })}
+      </ul>
+    </Card>
+  )
+}
+
+function FeedbackLoops({ report: { feedback_loops: loops } }: { report: Report }) {
+  return (
+    <Card title="Complaint reports of mailbox providers" padded={false} footer="Complaints counted in the last 14 days. Registration is free.">
+      <ul className="grid divide-y divide-line-soft">
+        {loops.map((f) => (
+          <li key={f.name} className="grid min-w-0 gap-1 px-4 py-3">
+            <p className="flex flex-wrap items-center gap-2"><b className="font-medium">{f.provider}: {f.name}</b><span className="text-xs text-ink-3">{f.complaints === 0 ? 'No complaints' : `${count(f.complaints)} ${f.complaints === 1 ? 'complaint' : 'complaints'}`}</span></p>
+            <p className="text-ink-2">{f.about}</p>
+            <p>{f.fix} <a className="link" href={f.page} target="_blank" rel="noreferrer">Open {f.name}</a></p>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  )
+}
+
+function Policy({ report: { advice }, publish }: { report: Report; publish?: (dmarc: string) => void }) {
+  const { record } = advice
+  return (
+    <Card title="DMARC policy" actions={record && publish && <button type="button" className="btn" onClick={() => publish(record)}><Upload aria-hidden />Publish to DNS provider</button>}>
       <div className="grid gap-2">
         <p><b className="font-medium">{verdicts[advice.verdict]}</b><span className="text-ink-3">{advice.policy ? `. Published: p=${advice.policy}.` : '. No DMARC record found.'}</span></p>
         <p className="max-w-[720px] text-ink-2">{advice.reason}</p>
-        {advice.record && <Copyable name="Publish this record" text={advice.record} />}
+        {record && <Copyable name="Publish this record" text={record} />}
       </div>
     </Card>
   )

@@ -59,7 +59,7 @@ function View({ domain, read }: { domain: Domain; read: () => Promise<unknown> }
   const { can, has } = useViewer()
   const navigate = useNavigate()
   const queries = useQueryClient()
-  const [dialog, setDialog] = useState<'delete' | 'publish'>()
+  const [dialog, setDialog] = useState<'delete' | 'publish' | { dmarc: string }>()
   const path = { id: domain.id }
   const verify = useWrite(async () => {
     const answer = await unwrap(rest.POST('/domains/{id}/verify', { params: { path } }))
@@ -110,10 +110,11 @@ function View({ domain, read }: { domain: Domain; read: () => Promise<unknown> }
             {tab === 'settings' && <><Settings domain={domain} read={read} />{has('tracking') && <Tracking domain={domain} />}</>}
             {tab === 'keys' && <Keys domain={domain} read={read} />}
             {tab === 'checks' && <Checks id={domain.id} />}
-            {tab === 'deliverability' && has('deliverability') && <Deliverability id={domain.id} />}
+            {tab === 'deliverability' && has('deliverability') && <Deliverability id={domain.id} publish={may ? (dmarc) => setDialog({ dmarc }) : undefined} />}
           </div>
         </Tabs>
       </div>
+      {typeof dialog === 'object' && <Publish domain={domain} dmarc={dialog.dmarc} onClose={() => setDialog(undefined)} read={read} />}
       {dialog === 'publish' && <Publish domain={domain} onClose={() => setDialog(undefined)} read={read} />}
       {dialog === 'delete' && (
         <ConfirmDialog title={`Delete ${domain.name}?`} label="Delete domain" danger onClose={() => setDialog(undefined)} run={remove}>

@@ -15,8 +15,8 @@ type Applied = components['schemas']['DnsApplied']
 const isProvider = (name: string | null | undefined): name is Provider => name !== null && name !== undefined && name in providers
 
 // Publish creates the records at a DNS provider: first as a dry run, then permanently. The credentials stay in
-// this dialog.
-export function Publish({ domain, onClose, read }: { domain: Domain; onClose: () => void; read: () => Promise<unknown> }) {
+// this dialog. A DMARC record replaces the existing one, and is then the only record that is published.
+export function Publish({ domain, dmarc, onClose, read }: { domain: Pick<Domain, 'id'>; dmarc?: string; onClose: () => void; read: () => Promise<unknown> }) {
   const found = useProvider(domain.id)
   const [chosen, setChosen] = useState<Provider>()
   const provider = chosen ?? (isProvider(found.data?.name) ? found.data.name : 'cloudflare')
@@ -24,7 +24,7 @@ export function Publish({ domain, onClose, read }: { domain: Domain; onClose: ()
   const [plan, setPlan] = useState<Applied>()
   const apply = useWrite((dry_run: boolean) => {
     const credentials = Object.fromEntries(providers[provider].fields.map((f) => [f.name, values[f.name]?.trim() ?? '']).filter(([, v]) => v))
-    return unwrap(rest.POST('/domains/{id}/dns-records/apply', { params: { path: { id: domain.id } }, body: { provider, credentials, dry_run } }))
+    return unwrap(rest.POST('/domains/{id}/dns-records/apply', { params: { path: { id: domain.id } }, body: { provider, credentials, dry_run, dmarc_record: dmarc } }))
   })
   async function dryRun(e: FormEvent) {
     e.preventDefault()
@@ -34,17 +34,18 @@ export function Publish({ domain, onClose, read }: { domain: Domain; onClose: ()
     const answer = await apply.run(false)
     if (!answer) return
     setPlan(answer)
-    toast.success(`${answer.applied.length} records published`)
+    toast.success(answer.applied.length === 1 ? 'Record published' : `${answer.applied.length} records published`)
     await read()
   }
   const finished = plan && !plan.dry_run
   return (
-    <Dialog wide title="Publish to DNS provider" onClose={onClose}>
+    <Dialog wide title={dmarc ? 'Publish DMARC policy' : 'Publish to DNS provider'} onClose={onClose}>
       {!finished && (
         <form onSubmit={(e) => void dryRun(e)} className="grid gap-4">
           <p className="text-ink-2">
             {found.isPending ? 'Detecting your DNS provider…' : found.data?.name ? <>The zone <code>{found.data.zone}</code> is hosted by <b className="font-medium">{found.data.name}</b>.</> : 'We couldn’t detect your DNS provider. Choose one.'} A dry run writes nothing. Credentials are used for one request and never stored.
           </p>
+          {dmarc && <p>This record replaces the existing DMARC record: <code className="text-xs wrap-anywhere">{dmarc}</code></p>}
           <Field label="Provider">
             {(p) => <select {...p} className="input" value={provider} onChange={(e) => { setChosen(e.target.value as Provider); setValues({}); setPlan(undefined); apply.clear() }}>{(Object.keys(providers) as Provider[]).map((k) => <option key={k} value={k}>{providers[k].name}</option>)}</select>}
           </Field>

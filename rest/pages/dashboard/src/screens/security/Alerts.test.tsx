@@ -24,7 +24,7 @@ async function show() {
   leave = () => act(() => root.unmount())
   await act(async () => root.render(
     <QueryClientProvider client={new QueryClient()}>
-      <Alerts on={{ webhooks: true, domains: false, rates: true, usage: true }} email="ada@example.com" />
+      <Alerts on={{ webhooks: true, domains: false, rates: true, deliverability: true, usage: true }} email="ada@example.com" />
     </QueryClientProvider>,
   ))
   const switches = () => [...place.querySelectorAll<HTMLInputElement>('[role=switch]')]
@@ -35,7 +35,7 @@ describe('Alerts', () => {
   it('shows the state of each topic and changes one topic only', async () => {
     const { place, switches, press } = await show()
     expect(place.textContent).toContain('ada@example.com')
-    expect(switches().map((s) => s.checked)).toEqual([true, false, true, true])
+    expect(switches().map((s) => s.checked)).toEqual([true, false, true, true, true])
     await press(0)
     await press(1)
     expect(server.patched).toEqual([{ path: '/user', body: { alerts: { webhooks: false } } }, { path: '/user', body: { alerts: { domains: true } } }])
@@ -56,6 +56,6 @@ describe('Alerts', () => {
     const { place, switches, press } = await show()
     await press(2)
     await vi.waitFor(() => expect(place.textContent).toContain('The server is away'))
-    expect(switches().map((s) => s.checked)).toEqual([true, false, true, true])
+    expect(switches().map((s) => s.checked)).toEqual([true, false, true, true, true])
   })
 })

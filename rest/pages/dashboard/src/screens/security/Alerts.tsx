@@ -7,13 +7,14 @@ import { Card } from '@/parts/Page'
 import { Switch } from '@/parts/Switch'
 import { useAgain } from './me'
 
-type Topic = 'webhooks' | 'domains' | 'rates' | 'usage'
+type Topic = 'webhooks' | 'domains' | 'rates' | 'deliverability' | 'usage'
 type Preferences = Record<Topic, boolean>
 
 const topics: { key: Topic; label: string; about: string; right: 'WRITE' | 'BILLING' }[] = [
   { key: 'webhooks', label: 'Disabled endpoints', about: 'A webhook endpoint responded 410 or failed 30 times in a row, and was disabled.', right: 'WRITE' },
   { key: 'domains', label: 'Broken domains', about: 'DNS records of a verified domain are missing or wrong, or another account claimed the domain.', right: 'WRITE' },
   { key: 'rates', label: 'Bounce and complaint rates', about: 'In 24 hours, more than 5 % of recipients bounced, or more than 0.1 % or 0.3 % complained.', right: 'WRITE' },
+  { key: 'deliverability', label: 'Mailbox providers', about: 'A provider, such as Gmail, starts to refuse or defer the mail of a domain, compared with the week before.', right: 'WRITE' },
   { key: 'usage', label: 'Usage', about: '80 % or all of a monthly limit is used, or of the emails included in the plan.', right: 'BILLING' },
 ]
 

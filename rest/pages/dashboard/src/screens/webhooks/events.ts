@@ -7,7 +7,7 @@ const all: Record<EventType, true> = {
   'email.sent': true, 'email.delivered': true, 'email.delivery_delayed': true, 'email.bounced': true, 'email.complained': true, 'email.failed': true, 'email.suppressed': true, 'email.scheduled': true, 'email.cancelled': true,
   'email.opened': true, 'email.clicked': true, 'email.received': true,
   'contact.unsubscribed': true, 'suppression.added': true, 'suppression.removed': true,
-  'domain.added': true, 'domain.verified': true, 'domain.updated': true, 'domain.temporary_failure': true, 'domain.failed': true, 'domain.lost': true, 'domain.deleted': true, 'domain.dkim_rotated': true, 'domain.claim_started': true, 'domain.claimed': true,
+  'domain.added': true, 'domain.verified': true, 'domain.updated': true, 'domain.temporary_failure': true, 'domain.failed': true, 'domain.lost': true, 'domain.deliverability_degraded': true, 'domain.deleted': true, 'domain.dkim_rotated': true, 'domain.claim_started': true, 'domain.claimed': true,
   'webhook.disabled': true, 'account.rate_exceeded': true, 'account.usage_reached': true,
   'automation.started': true, 'automation.step_completed': true, 'automation.completed': true, 'automation.failed': true,
 }
