@@ -70,6 +70,7 @@ var tables = []table{
 	{name: "dmarc_reports", where: ofDomains, parent: reference{"domain_id", "domains"}},
 	{name: "tls_counts", where: ofDomains, parent: reference{"domain_id", "domains"}},
 	{name: "tls_reports", where: ofDomains, parent: reference{"domain_id", "domains"}},
+	{name: "degraded_providers", where: ofDomains, parent: reference{"domain_id", "domains"}},
 	{name: "tracking_hosts", parent: reference{"domain_id", "domains"}, set: map[string]string{"due_at": "now()"}},
 	{name: "address_rule_sets", parent: reference{"domain_id", "domains"}},
 	{name: "smarthosts"},
