@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/reportaddress"
 	"github.com/postrider/postrider/runtime/ops/config"
 	"github.com/postrider/postrider/runtime/ops/module"
+	"github.com/postrider/postrider/runtime/storage/clockstep"
 	"github.com/postrider/postrider/runtime/work/bus"
 )
 
@@ -21,6 +22,11 @@ var Module = fx.Module("deliverability",
 		return module.Recipients{Handler: s.ListenerHandler(), Elsewhere: Elsewhere}
 	}),
 	module.ProvideSweep(func(s *Service) module.Sweep { return module.Sweep{What: "reports of receivers", Run: s.sweep} }),
+	module.ProvideRepair(func() clockstep.Repair {
+		return clockstep.Repair{What: "checks of deliverability", Columns: []clockstep.TimeColumn{
+			{Table: "deliverability_turns", Name: "due_at", Limit: watchEvery, Reset: turnWithin},
+		}}
+	}),
 	fx.Provide(
 		fx.Private,
 		func(s *domains.Service) Domains { return s },
