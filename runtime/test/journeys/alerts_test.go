@@ -56,7 +56,8 @@ func TestJourneyAnAlertAboutAnEndpoint(t *testing.T) {
 		User struct{ Alerts map[string]bool }
 	}
 	ada.Do(t, http.MethodGet, "/api/session", nil).JSON(t, &session)
-	if a := session.User.Alerts; len(a) != 4 || a["webhooks"] || !a["domains"] || !a["rates"] || !a["usage"] {
+	if a := session.User.Alerts; len(a) != 5 || a["webhooks"] || !a["deliverability"] || !a["domains"] || !a["rates"] ||
+		!a["usage"] {
 		t.Errorf("the alerts of ada are %v, want all but webhooks", a)
 	}
 	endpoint := disableEndpoint(t, app, s.URL)

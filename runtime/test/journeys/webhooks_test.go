@@ -56,8 +56,8 @@ func TestJourneyDeliveryIsReportedToWebhook(t *testing.T) {
 		Secret string
 	}
 	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": url}).JSON(t, &made)
-	if len(made.Webhook.Events) != 32 || !strings.HasPrefix(made.Secret, "whsec_") {
-		t.Fatalf("the new webhook is %+v, want the 32 events of the enabled modules, and a secret", made)
+	if len(made.Webhook.Events) != 33 || !strings.HasPrefix(made.Secret, "whsec_") {
+		t.Fatalf("the new webhook is %+v, want the 33 events of the enabled modules, and a secret", made)
 	}
 	id := send(t, app,
 		`{"from":"ada@dev.test","to":"bob@example.net","subject":"Your receipt","text":"x","tags":{"kind":"receipt"}}`)
