@@ -28,16 +28,16 @@ const (
 
 // Manifest describes a file.
 type Manifest struct {
-	Format     string              `json:"format"`
-	Version    int                 `json:"version"`
-	AccountID  string              `json:"account_id"`
-	Email      string              `json:"email"` // of the account
-	ExportedAt time.Time           `json:"exported_at"`
-	Program    string              `json:"program"`     // version of the program that wrote the file
-	Schema     string              `json:"schema"`      // the latest migration
-	Keys       string              `json:"keys"`        // identifies the master key
-	Columns    map[string][]string `json:"columns"`     // by table
-	Passwords  bool                `json:"credentials"` // whether people can sign in with their old passwords and passkeys
+	Format      string              `json:"format"`
+	Version     int                 `json:"version"`
+	AccountID   string              `json:"account_id"`
+	Email       string              `json:"email"` // of the account
+	ExportedAt  time.Time           `json:"exported_at"`
+	Program     string              `json:"program"`     // version of the program that wrote the file
+	Schema      string              `json:"schema"`      // the latest migration
+	Keys        string              `json:"keys"`        // identifies the master key
+	Columns     map[string][]string `json:"columns"`     // by table
+	Credentials bool                `json:"credentials"` // passwords, passkeys and other ways to sign in are included
 }
 
 // End is the last entry of a file.
@@ -95,7 +95,7 @@ func (b *bundleWriter) addJSON(name string, value any) error {
 	return b.add(name, append(content, '\n'))
 }
 
-// addRow adds a row to the part of its table, and writes the part when it is full.
+// partWriter collects the rows of a table, and writes them in parts.
 type partWriter struct {
 	to    *bundleWriter
 	table string

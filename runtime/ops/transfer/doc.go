@@ -7,10 +7,10 @@
 //	objects/<key>            bodies and attachments from the object store
 //	end.json                 the number of rows and the SHA-256 of each part; a file without it is incomplete
 //
-// The rows are a snapshot of one moment. Export copies finished work only: queued and scheduled emails, automation runs in
-// progress and pending webhook deliveries stay where they are, because two installations would both complete them.
+// The rows are a snapshot of one moment. Export copies finished work only. Queued and scheduled emails, automation runs
+// in progress and pending webhook deliveries stay at the source, because two installations would both complete them.
 // Import creates all rows in one transaction, so that it can be repeated after any failure.
 //
-// Secrets stay encrypted under the master key of the source, which is also the key of links and addresses in emails that
-// were sent. Import therefore requires that the target knows this key.
+// Secrets stay encrypted under the master key of the source, which is also the key of links and addresses in emails
+// that were sent. Import therefore requires that the target knows this key.
 package transfer

@@ -18,7 +18,7 @@ type Options struct {
 	Objects     blob.Store        // nil without an object store
 	Credentials bool              // include passwords, passkeys and other ways to sign in
 	Plan        string            // import: plan of the account instead of its own
-	Progress    func(done string) // called after each table
+	Progress    func(done string) // called after each table; required
 }
 
 // Result is what was exported or imported.
@@ -29,31 +29,58 @@ type Result struct {
 
 // Export writes an account to w. The database can be in use.
 func Export(ctx context.Context, d *db.DB, accountID string, w io.Writer, o Options) (*Result, error) {
-	tx, err := d.SQL.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
-	if err != nil {
-		return nil, fmt.Errorf("begin: %w", err)
-	}
-	defer tx.Rollback() //nolint:errcheck // only temporary tables were written
-	if _, err := db.Exec(ctx, tx, `SET LOCAL statement_timeout = 0`); err != nil {
-		return nil, err
-	}
 	result := &Result{Manifest: Manifest{Format: format, Version: formatVersion, AccountID: accountID, Program: o.Program,
-		Schema: db.Schema(), Keys: o.Keys[0], Columns: map[string][]string{}, Passwords: o.Credentials}}
+		Schema: db.Schema(), Keys: o.Keys[0], Columns: map[string][]string{}, Credentials: o.Credentials}}
 	m := &result.Manifest
-	err = tx.QueryRowContext(ctx, `SELECT email, now() FROM accounts WHERE id = $1`, accountID).Scan(&m.Email, &m.ExportedAt)
-	if err != nil {
-		return nil, fmt.Errorf("read account %s: %w", accountID, err)
-	}
-	out, err := newBundleWriter(w, m.ExportedAt)
+	err := inPatientTx(ctx, d, sql.LevelRepeatableRead, func(tx *sql.Tx) error {
+		err := tx.QueryRowContext(ctx, `SELECT email, now() FROM accounts WHERE id = $1`, accountID).
+			Scan(&m.Email, &m.ExportedAt)
+		if err != nil {
+			return fmt.Errorf("read account %s: %w", accountID, err)
+		}
+		out, err := newBundleWriter(w, m.ExportedAt)
+		if err != nil {
+			return err
+		}
+		e := exporter{tx: tx, out: out, options: o, account: accountID}
+		if err := e.run(ctx, m); err != nil {
+			return errors.Join(err, out.zip.Close())
+		}
+		result.End = out.end
+		return out.close()
+	})
 	if err != nil {
 		return nil, err
 	}
-	e := exporter{tx: tx, out: out, options: o, account: accountID}
-	if err := e.run(ctx, m); err != nil {
-		return nil, errors.Join(err, out.zip.Close())
+	return result, nil
+}
+
+// inPatientTx runs do in a transaction without the usual limits: it reads and writes a whole account, and waits for a
+// file and for the object store.
+func inPatientTx(ctx context.Context, d *db.DB, isolation sql.IsolationLevel, do func(*sql.Tx) error) (err error) {
+	handle, err := d.OpenPatient()
+	if err != nil {
+		return err
 	}
-	result.End = out.end
-	return result, out.close()
+	defer func() { err = errors.Join(err, handle.Close()) }()
+	tx, err := handle.BeginTx(ctx, &sql.TxOptions{Isolation: isolation})
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	_, err = tx.ExecContext(ctx, `SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0`)
+	if err == nil {
+		err = do(tx)
+	}
+	if err != nil {
+		if undo := tx.Rollback(); undo != nil && !errors.Is(undo, sql.ErrTxDone) {
+			err = errors.Join(err, fmt.Errorf("roll back: %w", undo))
+		}
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
 }
 
 type exporter struct {
@@ -169,7 +196,8 @@ func (e *exporter) writeObjects(ctx context.Context, t table) error {
 	return nil
 }
 
-var errNoObjectStore = errors.New("POSTRIDER_BLOBS: the account has bodies or attachments in an object store, which is not configured")
+var errNoObjectStore = errors.New("POSTRIDER_BLOBS: the account has bodies or attachments in an object store, " +
+	"which is not configured")
 
 func (e *exporter) readObject(ctx context.Context, key string) ([]byte, error) {
 	from, err := e.options.Objects.Get(ctx, key)

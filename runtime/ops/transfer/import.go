@@ -35,17 +35,13 @@ func Import(ctx context.Context, d *db.DB, r io.Reader, o Options) (*Result, err
 	if err := o.accepts(m); err != nil {
 		return nil, err
 	}
-	tx, err := d.SQL.BeginTx(ctx, nil)
+	err = inPatientTx(ctx, d, sql.LevelDefault, func(tx *sql.Tx) (err error) {
+		i := importer{tx: tx, in: in, options: o, manifest: m, rows: map[string]int64{}, columns: map[string]columns{}}
+		result.End, err = i.run(ctx)
+		return err
+	})
 	if err != nil {
-		return nil, fmt.Errorf("begin: %w", err)
-	}
-	defer tx.Rollback() //nolint:errcheck // after a commit it has no effect
-	i := importer{tx: tx, in: in, options: o, manifest: m, rows: map[string]int64{}, columns: map[string]columns{}}
-	if result.End, err = i.run(ctx); err != nil {
 		return nil, err
-	}
-	if err := tx.Commit(); err != nil {
-		return nil, fmt.Errorf("commit: %w", err)
 	}
 	return result, nil
 }
@@ -81,9 +77,9 @@ type columns struct {
 
 // prepareSQL creates the tables that record which ids differ.
 const prepareSQL = `
-SET LOCAL statement_timeout = 0;
 CREATE TEMP TABLE transfer_users (old text PRIMARY KEY, new text NOT NULL) ON COMMIT DROP;
-CREATE TEMP TABLE transfer_numbers (space text, old bigint, new bigint NOT NULL, PRIMARY KEY (space, old)) ON COMMIT DROP`
+CREATE TEMP TABLE transfer_numbers (space text, old bigint, new bigint NOT NULL, PRIMARY KEY (space, old))
+	ON COMMIT DROP`
 
 func (i *importer) run(ctx context.Context) (end End, err error) {
 	if _, err := i.tx.ExecContext(ctx, prepareSQL); err != nil {
@@ -260,9 +256,7 @@ func (t table) valueOf(column string, have columns) (string, bool) {
 		return `(SELECT n.new FROM transfer_numbers n WHERE n.space = '` + space + `' AND n.old = r.` + column + `)`, true
 	}
 	switch {
-	case column == "account_id":
-		return `$1::text`, true
-	case t.name == "accounts" && column == "id":
+	case column == "account_id", t.name == "accounts" && column == "id":
 		return `$1::text`, true
 	case slices.Contains(have.numbered, column):
 		return "", false

@@ -8,11 +8,13 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/postrider/postrider/runtime/base/expect"
 	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 	"github.com/postrider/postrider/runtime/storage/db/months"
@@ -134,7 +136,8 @@ FROM `+table+` t WHERE account_id = $1`, account)
 	return text
 }
 
-// The rows arrive unchanged, in plain and partitioned tables, under numbers that do not collide. Unfinished emails stay.
+// The rows arrive unchanged, in plain and partitioned tables, under numbers that do not collide. Unfinished emails
+// stay.
 func TestImportRestoresRows(t *testing.T) {
 	t.Parallel()
 	from, to := dbtest.New(t), dbtest.New(t)
@@ -172,6 +175,31 @@ func TestImportRestoresRows(t *testing.T) {
 	operators, err := db.One(t.Context(), to.SQL, db.Value[int], `SELECT count(*) FROM users WHERE operator AND id = 'usr_acc_1'`)
 	if err != nil || operators != 0 {
 		t.Errorf("the import created an operator (%v)", err)
+	}
+}
+
+// A slow file or object store does not end the transaction, as it would in a request.
+func TestTransferMayWait(t *testing.T) {
+	t.Parallel()
+	brief := func(c *db.Config) { c.IdleInTxTimeout = 50 * time.Millisecond }
+	from, to := dbtest.New(t, brief), dbtest.New(t, brief)
+	fill(t, from, "acc_1")
+	waiting := func(d *db.DB) Options {
+		o := options
+		var once sync.Once
+		o.Progress = func(string) {
+			once.Do(func() {
+				expect.Eventually(t, "the transaction has waited", func() bool {
+					return dbtest.Count(t, d, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+						AND (state = 'idle in transaction' AND state_change < now() - interval '200 ms')`) > 0
+				})
+			})
+		}
+		return o
+	}
+	file, _ := export(t, from, "acc_1", waiting(from))
+	if _, err := Import(t.Context(), to, bytes.NewReader(file), waiting(to)); err != nil {
+		t.Fatal(err)
 	}
 }
 
