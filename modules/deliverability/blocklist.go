@@ -79,13 +79,9 @@ func (b blocklist) query(subject string) string {
 	if err != nil {
 		return subject + "." + b.zone
 	}
-	var labels []string
-	if addr.Is4() {
-		labels = strings.Split(subject, ".")
-	} else {
-		for _, octet := range addr.As16() {
-			labels = append(labels, fmt.Sprintf("%x", octet>>4), fmt.Sprintf("%x", octet&15))
-		}
+	labels := strings.Split(subject, ".")
+	if addr.Is6() {
+		labels = strings.Split(strings.ReplaceAll(addr.StringExpanded(), ":", ""), "")
 	}
 	slices.Reverse(labels)
 	return strings.Join(labels, ".") + "." + b.zone
@@ -226,9 +222,16 @@ func (b *blocklistLookups) readNames(ctx context.Context, senders []statistics.S
 
 // lookUpListings looks up the subjects that are due. A list that refuses a lookup gets no further ones for a day.
 func (b *blocklistLookups) lookUpListings(ctx context.Context, addrs, domains []string) error {
+	refused, err := db.All(ctx, b.names.db.SQL, db.Value[string], refusedSQL)
+	if err != nil {
+		return err
+	}
 	lists := map[string]blocklist{}
 	var subjects, zones []string
 	for _, list := range b.blocklists {
+		if slices.Contains(refused, list.zone) {
+			continue // otherwise its subjects, which stay due, would fill the batch
+		}
 		lists[list.zone] = list
 		of := addrs
 		if list.domains {
@@ -237,10 +240,6 @@ func (b *blocklistLookups) lookUpListings(ctx context.Context, addrs, domains []
 		for _, subject := range of {
 			subjects, zones = append(subjects, subject), append(zones, list.zone)
 		}
-	}
-	refused, err := db.All(ctx, b.names.db.SQL, db.Value[string], refusedSQL)
-	if err != nil {
-		return err
 	}
 	type pair struct{ subject, zone string }
 	due, err := db.All(ctx, b.names.db.SQL, func(p *pair) []any { return []any{&p.subject, &p.zone} }, dueListingsSQL,

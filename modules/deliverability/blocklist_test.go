@@ -1,6 +1,7 @@
 package deliverability
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -101,6 +102,26 @@ func TestCachesListings(t *testing.T) {
 	}
 	if other, err := m.Summarize(t.Context(), m.eve, m.other.ID); err != nil || len(other.Blocklists) != 0 {
 		t.Errorf("eve's domain has the lookups %v (%v), want none", other.Blocklists, err)
+	}
+}
+
+// A list that refuses, with more subjects than a step looks up, does not keep the other lists from being asked.
+func TestRefusingListDelaysNoOther(t *testing.T) {
+	t.Parallel()
+	m := newMailer(t)
+	m.blocklists = []blocklist{newBlocklist("a.example"), newBlocklist("b.example")}
+	var addrs []string
+	for i := range 2 * blocklistBatch {
+		addrs = append(addrs, fmt.Sprintf("203.0.113.%d", i))
+		m.zone.Add(t, fmt.Sprintf("%d.113.0.203.a.example. 0 IN A 127.255.255.254", i))
+	}
+	for range 2 {
+		check(t, m.lookUpListings(t.Context(), addrs, nil))
+	}
+	for list, want := range map[string]int{"a.example": 1, "b.example": blocklistBatch} {
+		if got := dbtest.Count(t, m.db, `SELECT count(*) FROM blocklist_lookups WHERE list = $1`, list); got != want {
+			t.Errorf("%s got %d lookups in two steps, want %d", list, got, want)
+		}
 	}
 }
 
