@@ -13,8 +13,9 @@
 // # Keys
 //
 // A secret is `svc_`, the number of the cell and an underscore unless it is cell 0 (package id), and a random
-// token. It is shown once; the row keeps its SHA-256 and its start, which contains eight random characters. 256 random bits need no slow hash. EnsureKey stores a secret that already exists. Development
-// mode uses it, because its data directory keeps the secret between starts.
+// token. It is shown once; the row keeps its SHA-256 and its start, which contains eight random characters. 256
+// random bits need no slow hash. EnsureKey stores a secret that already exists. Development mode uses it, because
+// its data directory keeps the secret between starts.
 //
 // Authenticate answers from a cache whose entries live at most CacheTTL (3 s). A revocation, expiry or
 // suspension therefore takes effect on every process within 5 s, and immediately on the process that made it.

@@ -23,8 +23,8 @@
 //
 //   - Rows are bounded by domain, in number and age.
 //
-//   - A provider that starts to refuse or defer the mail of a domain causes one event, and another one only after it has
-//     recovered. Only outcomes of the domain's own mail count.
+//   - A provider that starts to refuse or defer the mail of a domain causes one event, and another one only after it
+//     has recovered. Only outcomes of the domain's own mail count.
 //
 //   - A blocklist gets few lookups, and none for a day after it refused one.
 //

@@ -44,7 +44,8 @@ type Grade struct {
 	Reasons []string // codes of the requirements that are not met
 }
 
-// The days on which the rules of Gmail and Yahoo, those of Microsoft, and those about one-click unsubscribe took effect.
+// The days on which the rules of Gmail and Yahoo, those of Microsoft, and those about one-click unsubscribe took
+// effect.
 const (
 	sinceGmail     = "2024-02-01"
 	sinceMicrosoft = "2025-05-05"

@@ -130,7 +130,9 @@ func (e *exporter) included() (list []table) {
 }
 
 // columnsSQL lists the columns of a table.
-const columnsSQL = `SELECT attname::text FROM pg_attribute WHERE attrelid = ('public.' || $1::text)::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = '' ORDER BY attnum`
+const columnsSQL = `
+SELECT attname::text FROM pg_attribute WHERE attrelid = ('public.' || $1::text)::regclass AND attnum > 0
+	AND NOT attisdropped AND attgenerated = '' ORDER BY attnum`
 
 // findUnfinished notes the emails that are not exported, and counts what stays.
 func (e *exporter) findUnfinished(ctx context.Context) error {

@@ -113,7 +113,8 @@ func (i *importer) run(ctx context.Context) (end End, err error) {
 
 // checkTarget reports conflicts that concern the account as a whole.
 func (i *importer) checkTarget(ctx context.Context) error {
-	there, err := db.One(ctx, i.tx, db.Value[bool], `SELECT EXISTS (SELECT FROM accounts WHERE id = $1)`, i.manifest.AccountID)
+	there, err := db.One(ctx, i.tx, db.Value[bool], `SELECT EXISTS (SELECT FROM accounts WHERE id = $1)`,
+		i.manifest.AccountID)
 	if err != nil {
 		return err
 	}

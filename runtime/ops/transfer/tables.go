@@ -23,6 +23,11 @@ type table struct {
 
 type reference struct{ column, table string }
 
+var (
+	ofDomain = reference{"domain_id", "domains"}
+	ofEmail  = reference{"email_id", "emails"}
+)
+
 const (
 	ofDomains = `domain_id IN (SELECT id FROM domains WHERE account_id = $1)`
 	ofUsers   = `IN (SELECT user_id FROM memberships WHERE account_id = $1)`
@@ -32,7 +37,8 @@ const (
 	openPosts  = `SELECT id FROM webhook_deliveries WHERE account_id = $1 AND settled_at IS NULL`
 	openTexts  = `SELECT id FROM sms_messages WHERE account_id = $1 AND settled_at IS NULL`
 
-	closed = `account_id = $1 AND `
+	closed       = `account_id = $1 AND `
+	ofDoneEmails = closed + `email_id NOT IN (` + openEmails + `)`
 	// A user who exists at the target keeps the id there.
 	mapUser = `coalesce((SELECT u.new FROM transfer_users u WHERE u.old = r.`
 )
@@ -43,7 +49,9 @@ func userIn(column string) map[string]string {
 
 // tables lists the tables in the order of their references.
 var tables = []table{
-	{name: "accounts", where: `id = $1`, set: map[string]string{"system": "false", "plan_id": "$3::text", "payment_due_at": "NULL", "payment_method_at": "NULL"}},
+	{name: "accounts", where: `id = $1`,
+		set: map[string]string{"system": "false", "plan_id": "$3::text", "payment_due_at": "NULL",
+			"payment_method_at": "NULL"}},
 	{name: "account_brands", where: `id = $1`, set: map[string]string{"id": "$1::text"}},
 	{name: "users", where: `id ` + ofUsers, user: "id", set: map[string]string{"operator": "false"}},
 	{name: "passwords", where: `id ` + ofUsers, user: "id", credential: true},
@@ -63,16 +71,16 @@ var tables = []table{
 	// The target checks the DNS records at once, because its own differ. It also checks those of a development
 	// domain, which are otherwise never looked up.
 	{name: "domains", set: map[string]string{"due_at": "now()", "seeded": "false"}},
-	{name: "domain_checks", parent: reference{"domain_id", "domains"}},
-	{name: "dkim_keys", where: ofDomains, parent: reference{"domain_id", "domains"}},
-	{name: "dmarc_counts", where: ofDomains, parent: reference{"domain_id", "domains"}},
-	{name: "dmarc_refusals", where: ofDomains, parent: reference{"domain_id", "domains"}},
-	{name: "dmarc_reports", where: ofDomains, parent: reference{"domain_id", "domains"}},
-	{name: "tls_counts", where: ofDomains, parent: reference{"domain_id", "domains"}},
-	{name: "tls_reports", where: ofDomains, parent: reference{"domain_id", "domains"}},
-	{name: "degraded_providers", where: ofDomains, parent: reference{"domain_id", "domains"}},
-	{name: "tracking_hosts", parent: reference{"domain_id", "domains"}, set: map[string]string{"due_at": "now()"}},
-	{name: "address_rule_sets", parent: reference{"domain_id", "domains"}},
+	{name: "domain_checks", parent: ofDomain},
+	{name: "dkim_keys", where: ofDomains, parent: ofDomain},
+	{name: "dmarc_counts", where: ofDomains, parent: ofDomain},
+	{name: "dmarc_refusals", where: ofDomains, parent: ofDomain},
+	{name: "dmarc_reports", where: ofDomains, parent: ofDomain},
+	{name: "tls_counts", where: ofDomains, parent: ofDomain},
+	{name: "tls_reports", where: ofDomains, parent: ofDomain},
+	{name: "degraded_providers", where: ofDomains, parent: ofDomain},
+	{name: "tracking_hosts", parent: ofDomain, set: map[string]string{"due_at": "now()"}},
+	{name: "address_rule_sets", parent: ofDomain},
 	{name: "smarthosts"},
 	{name: "suppressions"},
 	{name: "category_opt_outs"},
@@ -82,21 +90,24 @@ var tables = []table{
 	{name: "template_edits", parent: reference{"template_id", "templates"}},
 	{name: "template_images"},
 
-	{name: "emails", where: closed + `id NOT IN (` + openEmails + `)`, parent: reference{"domain_id", "domains"}, objects: "body_key"},
-	{name: "recipients", where: closed + `email_id NOT IN (` + openEmails + `)`, parent: reference{"email_id", "emails"}, renumber: map[string]string{"id": "recipients"}},
-	{name: "attempts", where: closed + `email_id NOT IN (` + openEmails + `)`, parent: reference{"email_id", "emails"}, set: map[string]string{"node": "NULL"}, renumber: map[string]string{"recipient_id": "recipients"}},
-	{name: "attachments", where: closed + `email_id NOT IN (` + openEmails + `)`, parent: reference{"email_id", "emails"}, objects: "object_key"},
-	{name: "delivery_reports", where: closed + `email_id NOT IN (` + openEmails + `)`, parent: reference{"email_id", "emails"}, renumber: map[string]string{"recipient_id": "recipients"}},
-	{name: "engagements", where: closed + `email_id NOT IN (` + openEmails + `)`},
+	{name: "emails", where: closed + `id NOT IN (` + openEmails + `)`, parent: ofDomain, objects: "body_key"},
+	{name: "recipients", where: ofDoneEmails, parent: ofEmail, renumber: map[string]string{"id": "recipients"}},
+	{name: "attempts", where: ofDoneEmails, parent: ofEmail, set: map[string]string{"node": "NULL"},
+		renumber: map[string]string{"recipient_id": "recipients"}},
+	{name: "attachments", where: ofDoneEmails, parent: ofEmail, objects: "object_key"},
+	{name: "delivery_reports", where: ofDoneEmails, parent: ofEmail,
+		renumber: map[string]string{"recipient_id": "recipients"}},
+	{name: "engagements", where: ofDoneEmails},
 	{name: "facts", where: closed + `subject_id NOT IN (` + openEmails + `)`},
 	{name: "idempotency_keys"},
 
 	{name: "received_contents", renumber: map[string]string{"id": "received_contents"}, objects: "object_key"},
-	{name: "received_emails", parent: reference{"domain_id", "domains"}, renumber: map[string]string{"content_id": "received_contents"}},
+	{name: "received_emails", parent: ofDomain, renumber: map[string]string{"content_id": "received_contents"}},
 
 	{name: "webhooks"},
 	{name: "webhook_deliveries", where: closed + `settled_at IS NOT NULL`, parent: reference{"webhook_id", "webhooks"}},
-	{name: "webhook_attempts", where: closed + `delivery_id NOT IN (` + openPosts + `)`, set: map[string]string{"node": "NULL"}},
+	{name: "webhook_attempts", where: closed + `delivery_id NOT IN (` + openPosts + `)`,
+		set: map[string]string{"node": "NULL"}},
 
 	{name: "automations", set: map[string]string{"draining": "NULL", "drain_before": "NULL"}},
 	{name: "automation_versions", parent: reference{"automation_id", "automations"}},
@@ -108,7 +119,8 @@ var tables = []table{
 
 	{name: "sms_settings", where: `id = $1`, set: map[string]string{"id": "$1::text"}},
 	{name: "sms_messages", where: closed + `settled_at IS NOT NULL`},
-	{name: "sms_attempts", where: closed + `message_id NOT IN (` + openTexts + `)`, set: map[string]string{"node": "NULL"}},
+	{name: "sms_attempts", where: closed + `message_id NOT IN (` + openTexts + `)`,
+		set: map[string]string{"node": "NULL"}},
 	{name: "sms_days"},
 	{name: "sms_opt_outs"},
 

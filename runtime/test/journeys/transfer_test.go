@@ -25,8 +25,8 @@ func masterKey(b byte) string { return base64.StdEncoding.EncodeToString(bytes.R
 // withStoreOf opens the store of a running app, as commands do.
 func withStoreOf(t *testing.T, app *harness.App, keys string, do func(*store.Store, transfer.Options)) {
 	t.Helper()
-	cfg, err := config.Load(setting.Tool, "", setting.RawValues{"POSTRIDER_MASTER_KEY": keys, "DATABASE_URL": app.DatabaseURL,
-		"POSTRIDER_DATA_DIR": t.TempDir()})
+	cfg, err := config.Load(setting.Tool, "", setting.RawValues{"POSTRIDER_MASTER_KEY": keys,
+		"DATABASE_URL": app.DatabaseURL, "POSTRIDER_DATA_DIR": t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,8 @@ func TestMovedAccountAnswersTheSame(t *testing.T) {
 	sourceKey, targetKeys := masterKey('s'), masterKey('t')+","+masterKey('s')
 	source := harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_MASTER_KEY"] = sourceKey })
 	target := harness.Start(t, func(s setting.RawValues) {
-		s["POSTRIDER_MASTER_KEY"], s["POSTRIDER_DNS"], s["POSTRIDER_MX_PORT"] = targetKeys, source.DNS.Addr(), strconv.Itoa(source.MX.Port())
+		s["POSTRIDER_MASTER_KEY"], s["POSTRIDER_DNS"] = targetKeys, source.DNS.Addr()
+		s["POSTRIDER_MX_PORT"] = strconv.Itoa(source.MX.Port())
 	})
 	source.MailDomain(t, "example.net")
 	ids := map[string]string{}
@@ -90,10 +91,12 @@ func TestMovedAccountAnswersTheSame(t *testing.T) {
 	finishRuns(t, source)
 	file := exportAccount(t, source, sourceKey)
 
-	if err := importAccount(t, target, masterKey('t'), file); err == nil || !strings.Contains(err.Error(), "POSTRIDER_MASTER_KEY") {
+	if err := importAccount(t, target, masterKey('t'), file); err == nil ||
+		!strings.Contains(err.Error(), "POSTRIDER_MASTER_KEY") {
 		t.Errorf("without the master key of the source, the import returned %v", err)
 	}
-	if err := importAccount(t, target, targetKeys, file); err == nil || !strings.Contains(err.Error(), "has verified dev.test") {
+	if err := importAccount(t, target, targetKeys, file); err == nil ||
+		!strings.Contains(err.Error(), "has verified dev.test") {
 		t.Errorf("with the domain of another account, the import returned %v", err)
 	}
 	taken := devDomain(t, target)
@@ -129,7 +132,9 @@ func TestMovedAccountAnswersTheSame(t *testing.T) {
 
 // installed matches what an installation determines: when something was used or checked last, signed links, addresses
 // of reports, ports, cursors, and the id of a user who exists there.
-var installed = regexp.MustCompile(`"(last_used_at|last_used_ip|last_checked_at|next_check_at|updated_at|as_of|url|raw_url|download_url|expires_at|next_cursor)":("[^"]*"|null)|dmarc\+[a-z0-9]+@|"port":[0-9]+|"usr_[a-z0-9]+"`)
+var installed = regexp.MustCompile(
+	`"(last_used_at|last_used_ip|last_checked_at|next_check_at|updated_at|as_of|expires_at)":("[^"]*"|null)|` +
+		`"(url|raw_url|download_url|next_cursor)":("[^"]*"|null)|dmarc\+[a-z0-9]+@|"port":[0-9]+|"usr_[a-z0-9]+"`)
 
 func ofInstallation(app *harness.App, a harness.Answer) string {
 	body := strings.ReplaceAll(string(a.Body), app.BaseURL, "BASE")
@@ -144,7 +149,8 @@ func finishRuns(t *testing.T, app *harness.App) {
 	}
 	app.Do(t, http.MethodGet, "/api/automation-runs?status=waiting&limit=100", nil).JSON(t, &list)
 	for _, run := range list.Runs {
-		wantAnswer(t, "canceling a run", app.Do(t, http.MethodPost, "/api/automation-runs/"+run.ID+"/cancel", nil), http.StatusOK)
+		wantAnswer(t, "canceling a run", app.Do(t, http.MethodPost, "/api/automation-runs/"+run.ID+"/cancel", nil),
+			http.StatusOK)
 	}
 	harness.Eventually(t, "nothing is in progress", func() bool {
 		app.Do(t, http.MethodGet, "/api/automation-runs?status=waiting&limit=100", nil).JSON(t, &list)
