@@ -37,8 +37,8 @@ const (
 	openPosts  = `SELECT id FROM webhook_deliveries WHERE account_id = $1 AND settled_at IS NULL`
 	openTexts  = `SELECT id FROM sms_messages WHERE account_id = $1 AND settled_at IS NULL`
 
-	closed       = `account_id = $1 AND `
-	ofDoneEmails = closed + `email_id NOT IN (` + openEmails + `)`
+	ofAccount    = `account_id = $1 AND `
+	ofDoneEmails = ofAccount + `email_id NOT IN (` + openEmails + `)`
 	// A user who exists at the target keeps the id there.
 	mapUser = `coalesce((SELECT u.new FROM transfer_users u WHERE u.old = r.`
 )
@@ -90,7 +90,7 @@ var tables = []table{
 	{name: "template_edits", parent: reference{"template_id", "templates"}},
 	{name: "template_images"},
 
-	{name: "emails", where: closed + `id NOT IN (` + openEmails + `)`, parent: ofDomain, objects: "body_key"},
+	{name: "emails", where: ofAccount + `id NOT IN (` + openEmails + `)`, parent: ofDomain, objects: "body_key"},
 	{name: "recipients", where: ofDoneEmails, parent: ofEmail, renumber: map[string]string{"id": "recipients"}},
 	{name: "attempts", where: ofDoneEmails, parent: ofEmail, set: map[string]string{"node": "NULL"},
 		renumber: map[string]string{"recipient_id": "recipients"}},
@@ -98,28 +98,28 @@ var tables = []table{
 	{name: "delivery_reports", where: ofDoneEmails, parent: ofEmail,
 		renumber: map[string]string{"recipient_id": "recipients"}},
 	{name: "engagements", where: ofDoneEmails},
-	{name: "facts", where: closed + `subject_id NOT IN (` + openEmails + `)`},
+	{name: "facts", where: ofAccount + `subject_id NOT IN (` + openEmails + `)`},
 	{name: "idempotency_keys"},
 
 	{name: "received_contents", renumber: map[string]string{"id": "received_contents"}, objects: "object_key"},
 	{name: "received_emails", parent: ofDomain, renumber: map[string]string{"content_id": "received_contents"}},
 
 	{name: "webhooks"},
-	{name: "webhook_deliveries", where: closed + `settled_at IS NOT NULL`, parent: reference{"webhook_id", "webhooks"}},
-	{name: "webhook_attempts", where: closed + `delivery_id NOT IN (` + openPosts + `)`,
+	{name: "webhook_deliveries", where: ofAccount + `settled_at IS NOT NULL`, parent: reference{"webhook_id", "webhooks"}},
+	{name: "webhook_attempts", where: ofAccount + `delivery_id NOT IN (` + openPosts + `)`,
 		set: map[string]string{"node": "NULL"}},
 
 	{name: "automations", set: map[string]string{"draining": "NULL", "drain_before": "NULL"}},
 	{name: "automation_versions", parent: reference{"automation_id", "automations"}},
 	{name: "automation_listens", parent: reference{"automation_id", "automations"}},
 	{name: "automation_entries", parent: reference{"automation_id", "automations"}},
-	{name: "automation_runs", where: closed + `ended_at IS NOT NULL`},
-	{name: "automation_steps", where: closed + `run_id NOT IN (` + openRuns + `)`},
-	{name: "custom_events", where: closed + `NOT pending`, set: map[string]string{"goal_pending": "false"}},
+	{name: "automation_runs", where: ofAccount + `ended_at IS NOT NULL`},
+	{name: "automation_steps", where: ofAccount + `run_id NOT IN (` + openRuns + `)`},
+	{name: "custom_events", where: ofAccount + `NOT pending`, set: map[string]string{"goal_pending": "false"}},
 
 	{name: "sms_settings", where: `id = $1`, set: map[string]string{"id": "$1::text"}},
-	{name: "sms_messages", where: closed + `settled_at IS NOT NULL`},
-	{name: "sms_attempts", where: closed + `message_id NOT IN (` + openTexts + `)`,
+	{name: "sms_messages", where: ofAccount + `settled_at IS NOT NULL`},
+	{name: "sms_attempts", where: ofAccount + `message_id NOT IN (` + openTexts + `)`,
 		set: map[string]string{"node": "NULL"}},
 	{name: "sms_days"},
 	{name: "sms_opt_outs"},
