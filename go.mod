@@ -78,6 +78,7 @@ require (
 )
 
 require (
+	github.com/yuin/goldmark v1.8.2 // indirect
 	go.opentelemetry.io/otel/metric v1.47.0 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 )

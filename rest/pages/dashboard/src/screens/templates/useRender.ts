@@ -22,18 +22,24 @@ interface Options {
   version?: number
   // unsaved changes to the draft
   changes?: Changes
+  // BCP 47 tag that values are formatted for
+  locale: string
 }
+
+// timeZone is that of the browser.
+const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC'
 
 // useRender renders a draft, with unsaved changes, or a version on the server. It waits until typing pauses, cancels
 // requests that are out of date, and keeps the last result while the text has errors.
-export function useRender({ id, stamp, values, version, changes }: Options) {
-  const now = JSON.stringify({ values, changes: changes && Object.keys(changes).length > 0 ? changes : undefined })
+export function useRender({ id, stamp, values, version, changes, locale }: Options) {
+  const now = JSON.stringify({ values, locale, changes: changes && Object.keys(changes).length > 0 ? changes : undefined })
   const settled = useSettled(now)
   const query = useQuery({
     queryKey: ['render', id, stamp, version ?? 'draft', settled],
     queryFn: ({ signal }) => {
-      const { values: variables, changes: draft } = JSON.parse(settled) as { values: Record<string, unknown>; changes?: Changes }
-      const body = version === undefined ? { variables, ...(draft ? { draft } : {}) } : { variables, version }
+      const { values: variables, changes: draft, locale } = JSON.parse(settled) as { values: Record<string, unknown>; changes?: Changes; locale: string }
+      const recipient = { locale, time_zone: timeZone }
+      const body = version === undefined ? { variables, ...recipient, ...(draft ? { draft } : {}) } : { variables, ...recipient, version }
       return unwrap(rest.POST('/templates/{id}/render', { params: { path: { id } }, body, signal }))
     },
     placeholderData: (old) => old,
