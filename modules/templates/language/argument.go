@@ -90,7 +90,7 @@ func checkMarkdownPlaces(source string, spans []Span) error {
 
 var markdownWord = regexp.MustCompile(`zqmarkdown(\d+)z`)
 
-// markdownSpan returns the number of the output that a word stands for, or -1 if there is none.
+// markdownSpan returns the number of the output that a word replaces, or -1 if there is none.
 func markdownSpan(raw []byte) int {
 	if found := markdownWord.FindSubmatch(raw); found != nil {
 		if i, err := strconv.Atoi(string(found[1])); err == nil {
