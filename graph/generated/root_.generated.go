@@ -10470,6 +10470,10 @@ input TemplateReferenceInput {
   id: ID
   "Alias of the template, as an alternative to its ID."
   alias: String
+  "Language of the recipient as a BCP 47 tag, which filters such as ` + "`" + `money` + "`" + ` and ` + "`" + `date` + "`" + ` format values for."
+  locale: String
+  "Time zone of the recipient from the IANA database, in which ` + "`" + `date` + "`" + ` and ` + "`" + `datetime` + "`" + ` show times."
+  timeZone: String
   "Values of the variables by key."
   variables: JSON
 }

@@ -95,7 +95,8 @@ func (s *Service) makeVersion(ctx context.Context, source content) (newVersion, 
 
 func newVersionOf(source content) (newVersion, error) {
 	wrong := fault.Fields{}
-	source.compile(wrong).checkComplete(wrong)
+	compiled := source.compile(wrong)
+	compiled.checkComplete(wrong)
 	if err := wrong.Err(); err != nil {
 		return newVersion{}, err
 	}
@@ -113,6 +114,10 @@ func newVersionOf(source content) (newVersion, error) {
 	}
 	if kept != "" {
 		v.warnings = append(v.warnings, kept)
+	}
+	for _, found := range compiled.findTrusted() {
+		v.warnings = append(v.warnings, fmt.Sprintf("html, line %d: {{ %s }} is inserted without escaping. %s",
+			found.Places[0].Line, found.Places[0].Element, found.Fix))
 	}
 	return v, nil
 }

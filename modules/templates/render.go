@@ -12,12 +12,15 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/mail/lint"
 )
 
-// Ref identifies a template by either its id or its alias.
+// Ref identifies a template by either its id or its alias, and the recipient's locale and time zone, which are optional.
 type Ref struct {
-	ID    string
-	Alias string
+	ID       string
+	Alias    string
+	Locale   string // BCP 47
+	TimeZone string // IANA
 }
 
 // Rendered is a rendered version of a template. Subject, From, HTML and Text are empty if the template leaves
@@ -32,6 +35,7 @@ type Rendered struct {
 	Text        string
 	Unsubscribe bool
 	Category    string
+	Findings    []lint.Finding // of the source: html that is inserted without escaping
 }
 
 // Fields of a send that the errors of Render name.
@@ -39,11 +43,13 @@ const (
 	fieldTemplate  = "template"
 	fieldID        = "template.id"
 	fieldAlias     = "template.alias"
+	fieldLocale    = "template.locale"
+	fieldTimeZone  = "template.time_zone"
 	fieldVariables = "template.variables."
 )
 
 // Render renders the published version. Its errors have kind Invalid and name fields of a send: template,
-// template.id, template.alias, template.variables.<key>. It leaves {{unsubscribe_url}} unchanged for the send
+// template.id, template.alias, template.locale, template.time_zone, template.variables.<key>. It leaves {{unsubscribe_url}} unchanged for the send
 // to replace.
 func (s *Service) Render(ctx context.Context, accountID string, ref Ref, variables map[string]any) (Rendered, error) {
 	published, err := s.resolvePublished(ctx, accountID, ref)
@@ -54,7 +60,8 @@ func (s *Service) Render(ctx context.Context, accountID string, ref Ref, variabl
 	if err != nil {
 		return Rendered{}, fmt.Errorf("render: %w", err)
 	}
-	out, err := ready.render(ctx, variables, fieldNames{whole: fieldTemplate, variable: fieldVariables})
+	out, err := ready.render(ctx, variables, fieldNames{whole: fieldTemplate, variable: fieldVariables,
+		locale: fieldLocale, timeZone: fieldTimeZone}, ref.Locale, ref.TimeZone)
 	out.TemplateID, out.Version = published.id, published.version
 	return out, err
 }
@@ -64,10 +71,12 @@ type PreviewInput struct {
 	Version   int             // 0: the draft
 	Draft     *TemplateChange // unsaved changes to the draft, without Alias and Name; nil if there are none
 	Variables map[string]any
+	Locale    string // BCP 47; empty: American English
+	TimeZone  string // IANA; empty: times keep their zone
 }
 
 // Preview renders the draft, with unsaved changes or without, or any version for its author. Its errors name
-// variables.<key>, subject, html and text, and draft.<field> for fields of the changes.
+// variables.<key>, locale, time_zone, subject, html and text, and draft.<field> for fields of the changes.
 func (s *Service) Preview(ctx context.Context, accountID, idOrAlias string, in PreviewInput) (Rendered, error) {
 	t, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
 	if err != nil {
@@ -91,7 +100,8 @@ func (s *Service) Preview(ctx context.Context, accountID, idOrAlias string, in P
 	if err := wrong.Err(); err != nil {
 		return Rendered{}, err
 	}
-	out, err := ready.render(ctx, in.Variables, fieldNames{variable: "variables."})
+	out, err := ready.render(ctx, in.Variables, fieldNames{variable: "variables.", locale: "locale",
+		timeZone: "time_zone"}, in.Locale, in.TimeZone)
 	out.TemplateID, out.Version = t.ID, in.Version
 	return out, err
 }
@@ -113,6 +123,8 @@ func (in PreviewInput) applyDraft(draft content) (content, error) {
 type fieldNames struct {
 	whole    string // empty: the name of the part
 	variable string // prefix of a variable's key
+	locale   string
+	timeZone string
 }
 
 func (n fieldNames) partField(p string) string {
@@ -122,15 +134,17 @@ func (n fieldNames) partField(p string) string {
 	return p
 }
 
-func (c compiledContent) render(ctx context.Context, given map[string]any, call fieldNames) (Rendered, error) {
+func (c compiledContent) render(ctx context.Context, given map[string]any, call fieldNames,
+	locale, timeZone string) (Rendered, error) {
 	wrong := fault.Fields{}
+	recipient := language.NewLocale(locale, call.locale, timeZone, call.timeZone, wrong)
 	values := language.FillVariables(c.content.variables, given, call.variable, wrong)
 	if err := wrong.Err(); err != nil {
 		return Rendered{}, err
 	}
 	out := Rendered{From: c.content.from, ReplyTo: c.content.replyTo, Unsubscribe: c.content.unsubscribe,
-		Category: c.content.category}
-	b := language.NewBudget(ctx)
+		Category: c.content.category, Findings: c.findTrusted()}
+	b := language.NewBudget(ctx, recipient)
 	for _, p := range c.parts() {
 		text, err := p.Render(b, values)
 		switch {

@@ -147,6 +147,10 @@ func renderBody(in *templates.PreviewInput) body.Object {
 	return body.Object{Name: "RenderTemplate", Fields: []body.Field{
 		{Name: "variables", Type: body.AnyObject(&in.Variables),
 			About: "Values of the variables by key: `{\"customer.name\": …}` or `{\"customer\": {\"name\": …}}`. Undeclared variables are ignored."},
+		{Name: "locale", Type: body.Text(&in.Locale), About: "Language that filters such as `money` and `date` format " +
+			"values for, as a BCP 47 tag. Defaults to American English.", Example: "pt-BR"},
+		{Name: "time_zone", Type: body.Text(&in.TimeZone), About: "Time zone in which `date` and `datetime` show times, " +
+			"from the IANA database. Defaults to the zone that a time contains.", Example: "America/Sao_Paulo"},
 		{Name: "version", Type: versionOrDraft{&in.Version}, About: "Version to render. Defaults to `draft`."},
 		{Name: "draft", Type: unsaved{&in.Draft}, About: "Changes to the draft that are rendered, but not saved. Fields " +
 			"are as in an update; omitted fields keep the value of the draft."},

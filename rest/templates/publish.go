@@ -145,6 +145,8 @@ func (e *edge) renderTemplate(ctx context.Context, c *api.Call, in *api.Item,
 	}
 	found, _ := lint.Inspect(lint.Mail{Subject: done.Subject, HTML: done.HTML, Text: done.Text,
 		Domain: domainOf(done.From), NoSubject: true, AutoText: true, Managed: done.Unsubscribe})
+	found = append(found, done.Findings...)
+	lint.Sort(found)
 	return renderedAnswer{renderedTemplate{Subject: wire.OrNull(done.Subject), HTML: wire.OrNull(done.HTML),
 		Text: wire.OrNull(done.Text)}, wire.Findings(found)}, nil
 }

@@ -178,6 +178,8 @@ func codeOf(f *fault.Error) string {
 		switch {
 		case strings.HasPrefix(field, "template.variables"):
 			return "template_variables"
+		case field == "template.locale", field == "template.time_zone":
+			return "template_locale"
 		case strings.HasPrefix(field, "template") && strings.Contains(reason, "published"):
 			return "template_not_published"
 		case strings.HasPrefix(field, "template"):
@@ -214,7 +216,8 @@ func messageOf(e *machine.RenderedEmail) sending.Message {
 		m.From = sending.Mailbox{Text: e.From}
 	}
 	if e.Template != nil {
-		m.Template = &sending.TemplateRef{ID: e.Template.ID, Alias: e.Template.Alias, Variables: e.Template.Variables}
+		m.Template = &sending.TemplateRef{ID: e.Template.ID, Alias: e.Template.Alias, Locale: e.Template.Locale,
+			TimeZone: e.Template.TimeZone, Variables: e.Template.Variables}
 	}
 	return m
 }

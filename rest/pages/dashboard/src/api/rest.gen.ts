@@ -328,7 +328,7 @@ export interface components {
     RecoverWebhook: { only_failed?: boolean | null; since: string; until?: string | null }
     RecoveryAnswer: { recovery_codes: (string)[] }
     RefusedReports: { messages: number; reason: string }
-    RenderTemplate: { draft?: (components['schemas']["UnsavedTemplate"]) | (null); variables?: Record<string, unknown> | null; version?: (components['schemas']["TemplateVersionReference"]) | (null) }
+    RenderTemplate: { draft?: (components['schemas']["UnsavedTemplate"]) | (null); locale?: string | null; time_zone?: string | null; variables?: Record<string, unknown> | null; version?: (components['schemas']["TemplateVersionReference"]) | (null) }
     RenderedAnswer: { findings: (components['schemas']["Finding"])[]; rendered: components['schemas']["RenderedTemplate"] }
     RenderedTemplate: { html: string | null; subject: string | null; text: string | null }
     ReplyToReceivedEmail: { attachments?: (components['schemas']["AttachmentInput"])[] | null; bcc?: (components['schemas']["Mailboxes"]) | (null); cc?: (components['schemas']["Mailboxes"]) | (null); from?: (components['schemas']["Mailbox"]) | (null); headers?: Record<string, string> | null; html?: string | null; reply_to?: (components['schemas']["Mailboxes"]) | (null); subject?: string | null; tags?: (components['schemas']["TagsInput"]) | (null); text?: string | null; to?: (components['schemas']["Mailboxes"]) | (null) }
@@ -387,7 +387,7 @@ export interface components {
     StepSecretAnswer: { secret: string }
     StepTag: { name: string; value: string }
     StepTarget: ("continue" | "end" | "fail") | (components['schemas']["StepGoto"])
-    StepTemplate: { alias?: string; id?: string; variables?: Record<string, unknown> }
+    StepTemplate: { alias?: string; id?: string; locale?: string; time_zone?: string; variables?: Record<string, unknown> }
     StepWindow: { days?: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[]; from: string; to: string }
     StopEmailChange: { token: string }
     StoredGoal: { event: string; within_days: number }
@@ -408,7 +408,7 @@ export interface components {
     TemplateEditList: { edits: (components['schemas']["EditSummary"])[]; has_more: boolean; next_cursor: string | null }
     TemplateList: { has_more: boolean; next_cursor: string | null; templates: (components['schemas']["TemplateSummary"])[] }
     TemplateRecord: { alias: string | null; category: string | null; created_at: string; etag: string; from: string | null; has_unpublished_changes: boolean; html: string | null; id: string; name: string; published_at: string | null; reply_to: (string)[]; status: "draft" | "published"; subject: string | null; text: string | null; unsubscribe_enabled: boolean; updated_at: string; variables: (components['schemas']["TemplateVariable"])[]; version: number | null }
-    TemplateReference: { alias?: string | null; id?: string | null; variables?: Record<string, unknown> | null }
+    TemplateReference: { alias?: string | null; id?: string | null; locale?: string | null; time_zone?: string | null; variables?: Record<string, unknown> | null }
     TemplateStatistics: { as_of: string; buckets: (components['schemas']["TemplateStatisticsBucket"])[]; totals: components['schemas']["EmailFigures"] }
     TemplateStatisticsAnswer: { statistics: components['schemas']["TemplateStatistics"] }
     TemplateStatisticsBucket: { figures: components['schemas']["EmailFigures"]; start: string }

@@ -8,6 +8,12 @@ import { Findings } from './Findings'
 import { names } from './merge'
 import type { Problem, Render } from './useRender'
 
+// locales are languages for previews. A send can name any other.
+const locales = ['en-US', 'en-GB', 'de', 'fr', 'es', 'pt-BR', 'pt-PT', 'it', 'nl', 'pl', 'ja']
+
+const languageNames = new Intl.DisplayNames('en', { type: 'language' })
+const languageName = (tag: string) => languageNames.of(tag) ?? tag
+
 type View = 'desktop' | 'mobile' | 'text'
 
 // Preview shows a template as the server renders it with the sample values. While the text has errors, it keeps the
@@ -42,7 +48,15 @@ export function Preview({ render, go, label = 'Preview' }: { render: Render; lab
             : <HtmlPreview html={html ?? ''} label="Rendered email" dark={scheme === 'dark'} mobile={shown === 'mobile'} className="h-[560px]" />}
         </div>
       )}
-      <p className="text-xs text-ink-3">Rendered by Postrider with the sample values of your variables.</p>
+      <div className="flex flex-wrap items-center gap-2 text-xs text-ink-3">
+        <span>Rendered by Postrider with the sample values of your variables.</span>
+        <label className="ml-auto flex items-center gap-2">Language
+          <select className="input sm w-auto" value={render.locale} onChange={(e) => render.setLocale(e.target.value)}>
+            <option value="">Default</option>
+            {locales.map((tag) => <option key={tag} value={tag}>{languageName(tag)}</option>)}
+          </select>
+        </label>
+      </div>
       {findings && <Findings findings={findings} />}
     </section>
   )

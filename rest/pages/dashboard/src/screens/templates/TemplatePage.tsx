@@ -134,7 +134,7 @@ function EditorPage({ template }: { template: Template }) {
       </div>
       {asks === 'publish' && <PublishDialog template={template} editor={editor} onClose={() => setAsks(null)} />}
       {asks === 'delete' && <DeleteDialog template={template} editor={editor} onClose={() => setAsks(null)} />}
-      {asks === 'send' && <TestSend template={template} values={values} dirty={dirty} onClose={() => setAsks(null)} />}
+      {asks === 'send' && <TestSend template={template} values={values} recipient={render.recipient} dirty={dirty} onClose={() => setAsks(null)} />}
       {asks === 'image' && <ImagesDialog insert={(text) => setInsert({ text })} onClose={() => setAsks(null)} />}
       {editor.conflict && !asks && <ConflictDialog conflict={editor.conflict} editor={editor} />}
       <LeaveDialog leaving={editor.leaving} drop={editor.drop} />
