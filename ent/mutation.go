@@ -14172,8 +14172,13 @@ type WebhookMutation struct {
 	id                    *string
 	account_id            *string
 	url                   *string
+	description           *string
 	events                *[]string
 	appendevents          []string
+	filter                **shape.WebhookFilter
+	header_names          *[]string
+	appendheader_names    []string
+	headers               *[]byte
 	enabled               *bool
 	enabled_at            *time.Time
 	disabled_at           *time.Time
@@ -14275,6 +14280,20 @@ func (m *WebhookMutation) URL() (r string, exists bool) {
 	return *v, true
 }
 
+// SetDescription sets the "description" field.
+func (m *WebhookMutation) SetDescription(s string) {
+	m.description = &s
+}
+
+// Description returns the value of the "description" field in the mutation.
+func (m *WebhookMutation) Description() (r string, exists bool) {
+	v := m.description
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
 // SetEvents sets the "events" field.
 func (m *WebhookMutation) SetEvents(s []string) {
 	m.events = &s
@@ -14296,6 +14315,94 @@ func (m *WebhookMutation) AppendedEvents() ([]string, bool) {
 		return nil, false
 	}
 	return m.appendevents, true
+}
+
+// SetFilter sets the "filter" field.
+func (m *WebhookMutation) SetFilter(sf *shape.WebhookFilter) {
+	m.filter = &sf
+}
+
+// Filter returns the value of the "filter" field in the mutation.
+func (m *WebhookMutation) Filter() (r *shape.WebhookFilter, exists bool) {
+	v := m.filter
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearFilter clears the value of the "filter" field.
+func (m *WebhookMutation) ClearFilter() {
+	m.filter = nil
+	m.clearedFields[webhook.FieldFilter] = struct{}{}
+}
+
+// FilterCleared returns if the "filter" field was cleared in this mutation.
+func (m *WebhookMutation) FilterCleared() bool {
+	_, ok := m.clearedFields[webhook.FieldFilter]
+	return ok
+}
+
+// SetHeaderNames sets the "header_names" field.
+func (m *WebhookMutation) SetHeaderNames(s []string) {
+	m.header_names = &s
+	m.appendheader_names = nil
+}
+
+// HeaderNames returns the value of the "header_names" field in the mutation.
+func (m *WebhookMutation) HeaderNames() (r []string, exists bool) {
+	v := m.header_names
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// AppendedHeaderNames returns the list of values that were appended to the "header_names" field in this mutation.
+func (m *WebhookMutation) AppendedHeaderNames() ([]string, bool) {
+	if len(m.appendheader_names) == 0 {
+		return nil, false
+	}
+	return m.appendheader_names, true
+}
+
+// ClearHeaderNames clears the value of the "header_names" field.
+func (m *WebhookMutation) ClearHeaderNames() {
+	m.header_names = nil
+	m.appendheader_names = nil
+	m.clearedFields[webhook.FieldHeaderNames] = struct{}{}
+}
+
+// HeaderNamesCleared returns if the "header_names" field was cleared in this mutation.
+func (m *WebhookMutation) HeaderNamesCleared() bool {
+	_, ok := m.clearedFields[webhook.FieldHeaderNames]
+	return ok
+}
+
+// SetHeaders sets the "headers" field.
+func (m *WebhookMutation) SetHeaders(b []byte) {
+	m.headers = &b
+}
+
+// Headers returns the value of the "headers" field in the mutation.
+func (m *WebhookMutation) Headers() (r []byte, exists bool) {
+	v := m.headers
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearHeaders clears the value of the "headers" field.
+func (m *WebhookMutation) ClearHeaders() {
+	m.headers = nil
+	m.clearedFields[webhook.FieldHeaders] = struct{}{}
+}
+
+// HeadersCleared returns if the "headers" field was cleared in this mutation.
+func (m *WebhookMutation) HeadersCleared() bool {
+	_, ok := m.clearedFields[webhook.FieldHeaders]
+	return ok
 }
 
 // SetEnabled sets the "enabled" field.
@@ -14517,15 +14624,27 @@ func (m *WebhookMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *WebhookMutation) Fields() []string {
-	fields := make([]string, 0, 14)
+	fields := make([]string, 0, 18)
 	if m.account_id != nil {
 		fields = append(fields, webhook.FieldAccountID)
 	}
 	if m.url != nil {
 		fields = append(fields, webhook.FieldURL)
 	}
+	if m.description != nil {
+		fields = append(fields, webhook.FieldDescription)
+	}
 	if m.events != nil {
 		fields = append(fields, webhook.FieldEvents)
+	}
+	if m.filter != nil {
+		fields = append(fields, webhook.FieldFilter)
+	}
+	if m.header_names != nil {
+		fields = append(fields, webhook.FieldHeaderNames)
+	}
+	if m.headers != nil {
+		fields = append(fields, webhook.FieldHeaders)
 	}
 	if m.enabled != nil {
 		fields = append(fields, webhook.FieldEnabled)
@@ -14627,6 +14746,15 @@ func (m *WebhookMutation) AddField(name string, value ent.Value) error {
 // mutation.
 func (m *WebhookMutation) ClearedFields() []string {
 	var fields []string
+	if m.FieldCleared(webhook.FieldFilter) {
+		fields = append(fields, webhook.FieldFilter)
+	}
+	if m.FieldCleared(webhook.FieldHeaderNames) {
+		fields = append(fields, webhook.FieldHeaderNames)
+	}
+	if m.FieldCleared(webhook.FieldHeaders) {
+		fields = append(fields, webhook.FieldHeaders)
+	}
 	if m.FieldCleared(webhook.FieldEnabledAt) {
 		fields = append(fields, webhook.FieldEnabledAt)
 	}

@@ -1574,20 +1574,24 @@ func init() {
 	webhookDescURL := webhookFields[2].Descriptor()
 	// webhook.URLValidator is a validator for the "url" field. It is called by the builders before save.
 	webhook.URLValidator = webhookDescURL.Validators[0].(func(string) error)
+	// webhookDescDescription is the schema descriptor for description field.
+	webhookDescDescription := webhookFields[3].Descriptor()
+	// webhook.DefaultDescription holds the default value on creation for the description field.
+	webhook.DefaultDescription = webhookDescDescription.Default.(string)
 	// webhookDescEnabled is the schema descriptor for enabled field.
-	webhookDescEnabled := webhookFields[4].Descriptor()
+	webhookDescEnabled := webhookFields[8].Descriptor()
 	// webhook.DefaultEnabled holds the default value on creation for the enabled field.
 	webhook.DefaultEnabled = webhookDescEnabled.Default.(bool)
 	// webhookDescDisabledReason is the schema descriptor for disabled_reason field.
-	webhookDescDisabledReason := webhookFields[7].Descriptor()
+	webhookDescDisabledReason := webhookFields[11].Descriptor()
 	// webhook.DefaultDisabledReason holds the default value on creation for the disabled_reason field.
 	webhook.DefaultDisabledReason = webhookDescDisabledReason.Default.(string)
 	// webhookDescCreatedAt is the schema descriptor for created_at field.
-	webhookDescCreatedAt := webhookFields[13].Descriptor()
+	webhookDescCreatedAt := webhookFields[17].Descriptor()
 	// webhook.DefaultCreatedAt holds the default value on creation for the created_at field.
 	webhook.DefaultCreatedAt = webhookDescCreatedAt.Default.(func() time.Time)
 	// webhookDescUpdatedAt is the schema descriptor for updated_at field.
-	webhookDescUpdatedAt := webhookFields[14].Descriptor()
+	webhookDescUpdatedAt := webhookFields[18].Descriptor()
 	// webhook.DefaultUpdatedAt holds the default value on creation for the updated_at field.
 	webhook.DefaultUpdatedAt = webhookDescUpdatedAt.Default.(func() time.Time)
 	// webhook.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.

@@ -1587,10 +1587,13 @@ type ComplexityRoot struct {
 	Webhook struct {
 		CreatedAt      func(childComplexity int) int
 		Deliveries     func(childComplexity int, first int, state *webhookdelivery.State) int
+		Description    func(childComplexity int) int
 		DisabledAt     func(childComplexity int) int
 		DisabledReason func(childComplexity int) int
 		Enabled        func(childComplexity int) int
 		Events         func(childComplexity int) int
+		Filter         func(childComplexity int) int
+		Headers        func(childComplexity int) int
 		ID             func(childComplexity int) int
 		RateLimit      func(childComplexity int) int
 		URL            func(childComplexity int) int
@@ -1668,6 +1671,13 @@ type ComplexityRoot struct {
 		Webhook func(childComplexity int) int
 	}
 
+	WebhookEventFilter struct {
+		AutomationIds func(childComplexity int) int
+		DomainIds     func(childComplexity int) int
+		Tags          func(childComplexity int) int
+		TemplateIds   func(childComplexity int) int
+	}
+
 	WebhookFigures struct {
 		Attempts    func(childComplexity int) int
 		Deliveries  func(childComplexity int) int
@@ -1681,6 +1691,11 @@ type ComplexityRoot struct {
 		Buckets   func(childComplexity int) int
 		Endpoints func(childComplexity int) int
 		Totals    func(childComplexity int) int
+	}
+
+	WebhookTagFilter struct {
+		Name  func(childComplexity int) int
+		Value func(childComplexity int) int
 	}
 }
 
@@ -8396,6 +8411,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Webhook.Deliveries(childComplexity, args["first"].(int), args["state"].(*webhookdelivery.State)), true
+	case "Webhook.description":
+		if e.ComplexityRoot.Webhook.Description == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.Description(childComplexity), true
 	case "Webhook.disabledAt":
 		if e.ComplexityRoot.Webhook.DisabledAt == nil {
 			break
@@ -8420,6 +8441,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Webhook.Events(childComplexity), true
+	case "Webhook.filter":
+		if e.ComplexityRoot.Webhook.Filter == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.Filter(childComplexity), true
+	case "Webhook.headers":
+		if e.ComplexityRoot.Webhook.Headers == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.Headers(childComplexity), true
 	case "Webhook.id":
 		if e.ComplexityRoot.Webhook.ID == nil {
 			break
@@ -8728,6 +8761,31 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.WebhookEndpointFigures.Webhook(childComplexity), true
 
+	case "WebhookEventFilter.automationIds":
+		if e.ComplexityRoot.WebhookEventFilter.AutomationIds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookEventFilter.AutomationIds(childComplexity), true
+	case "WebhookEventFilter.domainIds":
+		if e.ComplexityRoot.WebhookEventFilter.DomainIds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookEventFilter.DomainIds(childComplexity), true
+	case "WebhookEventFilter.tags":
+		if e.ComplexityRoot.WebhookEventFilter.Tags == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookEventFilter.Tags(childComplexity), true
+	case "WebhookEventFilter.templateIds":
+		if e.ComplexityRoot.WebhookEventFilter.TemplateIds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookEventFilter.TemplateIds(childComplexity), true
+
 	case "WebhookFigures.attempts":
 		if e.ComplexityRoot.WebhookFigures.Attempts == nil {
 			break
@@ -8783,6 +8841,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.WebhookStatistics.Totals(childComplexity), true
+
+	case "WebhookTagFilter.name":
+		if e.ComplexityRoot.WebhookTagFilter.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookTagFilter.Name(childComplexity), true
+	case "WebhookTagFilter.value":
+		if e.ComplexityRoot.WebhookTagFilter.Value == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookTagFilter.Value(childComplexity), true
 
 	}
 	return 0, false
@@ -13070,8 +13141,14 @@ type Webhook implements Node {
   id: ID!
   "The URL that deliveries are posted to."
   url: String!
+  "The note about the endpoint; empty if there is none."
+  description: String!
   "The event types that the endpoint subscribes to."
   events: [String!]!
+  "Which events of these types the endpoint receives; ` + "`" + `null` + "`" + ` for all."
+  filter: WebhookEventFilter
+  "The header fields that each request contains in addition. Their values are shown as ` + "`" + `********` + "`" + `."
+  headers: [Header!]!
   "Whether the endpoint is enabled."
   enabled: Boolean!
   "When the endpoint was disabled; ` + "`" + `null` + "`" + ` if it is enabled."
@@ -13091,6 +13168,26 @@ type Webhook implements Node {
     "Returns only deliveries in this state."
     state: WebhookDeliveryState
   ): [WebhookDelivery!]!
+}
+
+"Selects events. An event matches if it matches every list that is not empty, and a list if it matches one entry."
+type WebhookEventFilter {
+  "Matches events of these domains, and of email that they send or receive."
+  domainIds: [ID!]!
+  "Matches events of email from these templates."
+  templateIds: [ID!]!
+  "Matches events of runs of these automations, and of email that they send."
+  automationIds: [ID!]!
+  "Matches events of email with one of these tags."
+  tags: [WebhookTagFilter!]!
+}
+
+"Matches a tag."
+type WebhookTagFilter {
+  "Name of the tag."
+  name: String!
+  "Value of the tag; ` + "`" + `null` + "`" + ` for any value."
+  value: String
 }
 
 "A page of deliveries."
@@ -16117,8 +16214,14 @@ func (ec *executionContext) childFields_Webhook(ctx context.Context, field graph
 		return ec.fieldContext_Webhook_id(ctx, field)
 	case "url":
 		return ec.fieldContext_Webhook_url(ctx, field)
+	case "description":
+		return ec.fieldContext_Webhook_description(ctx, field)
 	case "events":
 		return ec.fieldContext_Webhook_events(ctx, field)
+	case "filter":
+		return ec.fieldContext_Webhook_filter(ctx, field)
+	case "headers":
+		return ec.fieldContext_Webhook_headers(ctx, field)
 	case "enabled":
 		return ec.fieldContext_Webhook_enabled(ctx, field)
 	case "disabledAt":
@@ -16281,6 +16384,20 @@ func (ec *executionContext) childFields_WebhookEndpointFigures(ctx context.Conte
 	return nil, fmt.Errorf("no field named %q was found under type WebhookEndpointFigures", field.Name)
 }
 
+func (ec *executionContext) childFields_WebhookEventFilter(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "domainIds":
+		return ec.fieldContext_WebhookEventFilter_domainIds(ctx, field)
+	case "templateIds":
+		return ec.fieldContext_WebhookEventFilter_templateIds(ctx, field)
+	case "automationIds":
+		return ec.fieldContext_WebhookEventFilter_automationIds(ctx, field)
+	case "tags":
+		return ec.fieldContext_WebhookEventFilter_tags(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WebhookEventFilter", field.Name)
+}
+
 func (ec *executionContext) childFields_WebhookFigures(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "deliveries":
@@ -16309,6 +16426,16 @@ func (ec *executionContext) childFields_WebhookStatistics(ctx context.Context, f
 		return ec.fieldContext_WebhookStatistics_endpoints(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type WebhookStatistics", field.Name)
+}
+
+func (ec *executionContext) childFields_WebhookTagFilter(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "name":
+		return ec.fieldContext_WebhookTagFilter_name(ctx, field)
+	case "value":
+		return ec.fieldContext_WebhookTagFilter_value(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WebhookTagFilter", field.Name)
 }
 
 func (ec *executionContext) childFields___Directive(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -1472,6 +1472,18 @@ type WebhookEndpointFigures struct {
 	Figures *WebhookFigures `json:"figures"`
 }
 
+// Selects events. An event matches if it matches every list that is not empty, and a list if it matches one entry.
+type WebhookEventFilter struct {
+	// Matches events of these domains, and of email that they send or receive.
+	DomainIds []string `json:"domainIds"`
+	// Matches events of email from these templates.
+	TemplateIds []string `json:"templateIds"`
+	// Matches events of runs of these automations, and of email that they send.
+	AutomationIds []string `json:"automationIds"`
+	// Matches events of email with one of these tags.
+	Tags []*WebhookTagFilter `json:"tags"`
+}
+
 // Counts of deliveries.
 type WebhookFigures struct {
 	// Number of deliveries.
@@ -1504,6 +1516,14 @@ type WebhookStatistics struct {
 	Buckets []*WebhookBucket `json:"buckets"`
 	// Statistics by endpoint, including endpoints without deliveries.
 	Endpoints []*WebhookEndpointFigures `json:"endpoints"`
+}
+
+// Matches a tag.
+type WebhookTagFilter struct {
+	// Name of the tag.
+	Name string `json:"name"`
+	// Value of the tag; `null` for any value.
+	Value *string `json:"value,omitempty"`
 }
 
 // The action for an address.
