@@ -39,6 +39,12 @@ type Domain struct {
 	TLSMode domain.TLSMode `json:"tls_mode,omitempty"`
 	// InboundEnabled holds the value of the "inbound_enabled" field.
 	InboundEnabled bool `json:"inbound_enabled,omitempty"`
+	// SVG of the proposed BIMI record; empty: no record is proposed
+	BimiLogoURL string `json:"bimi_logo_url,omitempty"`
+	// PEM file with the mark certificate of the logo; may be empty
+	BimiCertificateURL string `json:"bimi_certificate_url,omitempty"`
+	// mode of the MTA-STS policy that the installation serves for the domain (RFC 8461)
+	MtaSts domain.MtaSts `json:"mta_sts,omitempty"`
 	// also signs with an Ed25519 key in addition to RSA (RFC 8463)
 	Ed25519 bool `json:"ed25519,omitempty"`
 	// LastCheckedAt holds the value of the "last_checked_at" field.
@@ -83,7 +89,7 @@ func (*Domain) scanValues(columns []string) ([]any, error) {
 			values[i] = new(sql.NullBool)
 		case domain.FieldFence, domain.FieldCheckAttempts:
 			values[i] = new(sql.NullInt64)
-		case domain.FieldID, domain.FieldAccountID, domain.FieldName, domain.FieldStatus, domain.FieldOwnershipToken, domain.FieldTLSMode:
+		case domain.FieldID, domain.FieldAccountID, domain.FieldName, domain.FieldStatus, domain.FieldOwnershipToken, domain.FieldTLSMode, domain.FieldBimiLogoURL, domain.FieldBimiCertificateURL, domain.FieldMtaSts:
 			values[i] = new(sql.NullString)
 		case domain.FieldLastCheckedAt, domain.FieldVerifiedAt, domain.FieldFailingSince, domain.FieldDueAt, domain.FieldCreatedAt, domain.FieldUpdatedAt:
 			values[i] = new(sql.NullTime)
@@ -170,6 +176,24 @@ func (_m *Domain) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field inbound_enabled", values[i])
 			} else if value.Valid {
 				_m.InboundEnabled = value.Bool
+			}
+		case domain.FieldBimiLogoURL:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field bimi_logo_url", values[i])
+			} else if value.Valid {
+				_m.BimiLogoURL = value.String
+			}
+		case domain.FieldBimiCertificateURL:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field bimi_certificate_url", values[i])
+			} else if value.Valid {
+				_m.BimiCertificateURL = value.String
+			}
+		case domain.FieldMtaSts:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field mta_sts", values[i])
+			} else if value.Valid {
+				_m.MtaSts = domain.MtaSts(value.String)
 			}
 		case domain.FieldEd25519:
 			if value, ok := values[i].(*sql.NullBool); !ok {

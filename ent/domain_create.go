@@ -113,6 +113,18 @@ func (_c *DomainCreate) defaults() {
 		v := domain.DefaultInboundEnabled
 		_c.mutation.SetInboundEnabled(v)
 	}
+	if _, ok := _c.mutation.BimiLogoURL(); !ok {
+		v := domain.DefaultBimiLogoURL
+		_c.mutation.SetBimiLogoURL(v)
+	}
+	if _, ok := _c.mutation.BimiCertificateURL(); !ok {
+		v := domain.DefaultBimiCertificateURL
+		_c.mutation.SetBimiCertificateURL(v)
+	}
+	if _, ok := _c.mutation.MtaSts(); !ok {
+		v := domain.DefaultMtaSts
+		_c.mutation.SetMtaSts(v)
+	}
 	if _, ok := _c.mutation.Ed25519(); !ok {
 		v := domain.DefaultEd25519
 		_c.mutation.SetEd25519(v)
@@ -180,6 +192,20 @@ func (_c *DomainCreate) check() error {
 	}
 	if _, ok := _c.mutation.InboundEnabled(); !ok {
 		return &ValidationError{Name: "inbound_enabled", err: errors.New(`ent: missing required field "Domain.inbound_enabled"`)}
+	}
+	if _, ok := _c.mutation.BimiLogoURL(); !ok {
+		return &ValidationError{Name: "bimi_logo_url", err: errors.New(`ent: missing required field "Domain.bimi_logo_url"`)}
+	}
+	if _, ok := _c.mutation.BimiCertificateURL(); !ok {
+		return &ValidationError{Name: "bimi_certificate_url", err: errors.New(`ent: missing required field "Domain.bimi_certificate_url"`)}
+	}
+	if _, ok := _c.mutation.MtaSts(); !ok {
+		return &ValidationError{Name: "mta_sts", err: errors.New(`ent: missing required field "Domain.mta_sts"`)}
+	}
+	if v, ok := _c.mutation.MtaSts(); ok {
+		if err := domain.MtaStsValidator(v); err != nil {
+			return &ValidationError{Name: "mta_sts", err: fmt.Errorf(`ent: validator failed for field "Domain.mta_sts": %w`, err)}
+		}
 	}
 	if _, ok := _c.mutation.Ed25519(); !ok {
 		return &ValidationError{Name: "ed25519", err: errors.New(`ent: missing required field "Domain.ed25519"`)}
@@ -275,6 +301,18 @@ func (_c *DomainCreate) createSpec() (*Domain, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.InboundEnabled(); ok {
 		_spec.SetField(domain.FieldInboundEnabled, field.TypeBool, value)
 		_node.InboundEnabled = value
+	}
+	if value, ok := _c.mutation.BimiLogoURL(); ok {
+		_spec.SetField(domain.FieldBimiLogoURL, field.TypeString, value)
+		_node.BimiLogoURL = value
+	}
+	if value, ok := _c.mutation.BimiCertificateURL(); ok {
+		_spec.SetField(domain.FieldBimiCertificateURL, field.TypeString, value)
+		_node.BimiCertificateURL = value
+	}
+	if value, ok := _c.mutation.MtaSts(); ok {
+		_spec.SetField(domain.FieldMtaSts, field.TypeEnum, value)
+		_node.MtaSts = value
 	}
 	if value, ok := _c.mutation.Ed25519(); ok {
 		_spec.SetField(domain.FieldEd25519, field.TypeBool, value)

@@ -92,6 +92,11 @@ func (_u *DomainUpdate) check() error {
 			return &ValidationError{Name: "tls_mode", err: fmt.Errorf(`ent: validator failed for field "Domain.tls_mode": %w`, err)}
 		}
 	}
+	if v, ok := _u.mutation.MtaSts(); ok {
+		if err := domain.MtaStsValidator(v); err != nil {
+			return &ValidationError{Name: "mta_sts", err: fmt.Errorf(`ent: validator failed for field "Domain.mta_sts": %w`, err)}
+		}
+	}
 	return nil
 }
 
@@ -141,6 +146,15 @@ func (_u *DomainUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if value, ok := _u.mutation.InboundEnabled(); ok {
 		_spec.SetField(domain.FieldInboundEnabled, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.BimiLogoURL(); ok {
+		_spec.SetField(domain.FieldBimiLogoURL, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.BimiCertificateURL(); ok {
+		_spec.SetField(domain.FieldBimiCertificateURL, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.MtaSts(); ok {
+		_spec.SetField(domain.FieldMtaSts, field.TypeEnum, value)
 	}
 	if value, ok := _u.mutation.Ed25519(); ok {
 		_spec.SetField(domain.FieldEd25519, field.TypeBool, value)
@@ -306,6 +320,11 @@ func (_u *DomainUpdateOne) check() error {
 			return &ValidationError{Name: "tls_mode", err: fmt.Errorf(`ent: validator failed for field "Domain.tls_mode": %w`, err)}
 		}
 	}
+	if v, ok := _u.mutation.MtaSts(); ok {
+		if err := domain.MtaStsValidator(v); err != nil {
+			return &ValidationError{Name: "mta_sts", err: fmt.Errorf(`ent: validator failed for field "Domain.mta_sts": %w`, err)}
+		}
+	}
 	return nil
 }
 
@@ -372,6 +391,15 @@ func (_u *DomainUpdateOne) sqlSave(ctx context.Context) (_node *Domain, err erro
 	}
 	if value, ok := _u.mutation.InboundEnabled(); ok {
 		_spec.SetField(domain.FieldInboundEnabled, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.BimiLogoURL(); ok {
+		_spec.SetField(domain.FieldBimiLogoURL, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.BimiCertificateURL(); ok {
+		_spec.SetField(domain.FieldBimiCertificateURL, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.MtaSts(); ok {
+		_spec.SetField(domain.FieldMtaSts, field.TypeEnum, value)
 	}
 	if value, ok := _u.mutation.Ed25519(); ok {
 		_spec.SetField(domain.FieldEd25519, field.TypeBool, value)

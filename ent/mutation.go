@@ -4886,38 +4886,41 @@ func (m *DeliveryReportMutation) ResetEdge(name string) error {
 // DomainMutation represents an operation that mutates the Domain nodes in the graph.
 type DomainMutation struct {
 	config
-	op                Op
-	typ               string
-	id                *string
-	account_id        *string
-	name              *string
-	status            *domain.Status
-	seeded            *bool
-	ownership_token   *string
-	records           *[]shape.RecordState
-	appendrecords     []shape.RecordState
-	open_tracking     *bool
-	click_tracking    *bool
-	tls_mode          *domain.TLSMode
-	inbound_enabled   *bool
-	ed25519           *bool
-	last_checked_at   *time.Time
-	verified_at       *time.Time
-	failing_since     *time.Time
-	due_at            *time.Time
-	fence             *int64
-	addfence          *int64
-	check_attempts    *int
-	addcheck_attempts *int
-	created_at        *time.Time
-	updated_at        *time.Time
-	clearedFields     map[string]struct{}
-	keys              map[string]struct{}
-	removedkeys       map[string]struct{}
-	clearedkeys       bool
-	done              bool
-	oldValue          func(context.Context) (*Domain, error)
-	predicates        []predicate.Domain
+	op                   Op
+	typ                  string
+	id                   *string
+	account_id           *string
+	name                 *string
+	status               *domain.Status
+	seeded               *bool
+	ownership_token      *string
+	records              *[]shape.RecordState
+	appendrecords        []shape.RecordState
+	open_tracking        *bool
+	click_tracking       *bool
+	tls_mode             *domain.TLSMode
+	inbound_enabled      *bool
+	bimi_logo_url        *string
+	bimi_certificate_url *string
+	mta_sts              *domain.MtaSts
+	ed25519              *bool
+	last_checked_at      *time.Time
+	verified_at          *time.Time
+	failing_since        *time.Time
+	due_at               *time.Time
+	fence                *int64
+	addfence             *int64
+	check_attempts       *int
+	addcheck_attempts    *int
+	created_at           *time.Time
+	updated_at           *time.Time
+	clearedFields        map[string]struct{}
+	keys                 map[string]struct{}
+	removedkeys          map[string]struct{}
+	clearedkeys          bool
+	done                 bool
+	oldValue             func(context.Context) (*Domain, error)
+	predicates           []predicate.Domain
 }
 
 var _ ent.Mutation = (*DomainMutation)(nil)
@@ -5135,6 +5138,48 @@ func (m *DomainMutation) InboundEnabled() (r bool, exists bool) {
 	return *v, true
 }
 
+// SetBimiLogoURL sets the "bimi_logo_url" field.
+func (m *DomainMutation) SetBimiLogoURL(s string) {
+	m.bimi_logo_url = &s
+}
+
+// BimiLogoURL returns the value of the "bimi_logo_url" field in the mutation.
+func (m *DomainMutation) BimiLogoURL() (r string, exists bool) {
+	v := m.bimi_logo_url
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// SetBimiCertificateURL sets the "bimi_certificate_url" field.
+func (m *DomainMutation) SetBimiCertificateURL(s string) {
+	m.bimi_certificate_url = &s
+}
+
+// BimiCertificateURL returns the value of the "bimi_certificate_url" field in the mutation.
+func (m *DomainMutation) BimiCertificateURL() (r string, exists bool) {
+	v := m.bimi_certificate_url
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// SetMtaSts sets the "mta_sts" field.
+func (m *DomainMutation) SetMtaSts(ds domain.MtaSts) {
+	m.mta_sts = &ds
+}
+
+// MtaSts returns the value of the "mta_sts" field in the mutation.
+func (m *DomainMutation) MtaSts() (r domain.MtaSts, exists bool) {
+	v := m.mta_sts
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
 // SetEd25519 sets the "ed25519" field.
 func (m *DomainMutation) SetEd25519(b bool) {
 	m.ed25519 = &b
@@ -5338,7 +5383,7 @@ func (m *DomainMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *DomainMutation) Fields() []string {
-	fields := make([]string, 0, 19)
+	fields := make([]string, 0, 22)
 	if m.account_id != nil {
 		fields = append(fields, domain.FieldAccountID)
 	}
@@ -5368,6 +5413,15 @@ func (m *DomainMutation) Fields() []string {
 	}
 	if m.inbound_enabled != nil {
 		fields = append(fields, domain.FieldInboundEnabled)
+	}
+	if m.bimi_logo_url != nil {
+		fields = append(fields, domain.FieldBimiLogoURL)
+	}
+	if m.bimi_certificate_url != nil {
+		fields = append(fields, domain.FieldBimiCertificateURL)
+	}
+	if m.mta_sts != nil {
+		fields = append(fields, domain.FieldMtaSts)
 	}
 	if m.ed25519 != nil {
 		fields = append(fields, domain.FieldEd25519)

@@ -768,24 +768,32 @@ func init() {
 	domainDescInboundEnabled := domainFields[10].Descriptor()
 	// domain.DefaultInboundEnabled holds the default value on creation for the inbound_enabled field.
 	domain.DefaultInboundEnabled = domainDescInboundEnabled.Default.(bool)
+	// domainDescBimiLogoURL is the schema descriptor for bimi_logo_url field.
+	domainDescBimiLogoURL := domainFields[11].Descriptor()
+	// domain.DefaultBimiLogoURL holds the default value on creation for the bimi_logo_url field.
+	domain.DefaultBimiLogoURL = domainDescBimiLogoURL.Default.(string)
+	// domainDescBimiCertificateURL is the schema descriptor for bimi_certificate_url field.
+	domainDescBimiCertificateURL := domainFields[12].Descriptor()
+	// domain.DefaultBimiCertificateURL holds the default value on creation for the bimi_certificate_url field.
+	domain.DefaultBimiCertificateURL = domainDescBimiCertificateURL.Default.(string)
 	// domainDescEd25519 is the schema descriptor for ed25519 field.
-	domainDescEd25519 := domainFields[11].Descriptor()
+	domainDescEd25519 := domainFields[14].Descriptor()
 	// domain.DefaultEd25519 holds the default value on creation for the ed25519 field.
 	domain.DefaultEd25519 = domainDescEd25519.Default.(bool)
 	// domainDescFence is the schema descriptor for fence field.
-	domainDescFence := domainFields[16].Descriptor()
+	domainDescFence := domainFields[19].Descriptor()
 	// domain.DefaultFence holds the default value on creation for the fence field.
 	domain.DefaultFence = domainDescFence.Default.(int64)
 	// domainDescCheckAttempts is the schema descriptor for check_attempts field.
-	domainDescCheckAttempts := domainFields[17].Descriptor()
+	domainDescCheckAttempts := domainFields[20].Descriptor()
 	// domain.DefaultCheckAttempts holds the default value on creation for the check_attempts field.
 	domain.DefaultCheckAttempts = domainDescCheckAttempts.Default.(int)
 	// domainDescCreatedAt is the schema descriptor for created_at field.
-	domainDescCreatedAt := domainFields[18].Descriptor()
+	domainDescCreatedAt := domainFields[21].Descriptor()
 	// domain.DefaultCreatedAt holds the default value on creation for the created_at field.
 	domain.DefaultCreatedAt = domainDescCreatedAt.Default.(func() time.Time)
 	// domainDescUpdatedAt is the schema descriptor for updated_at field.
-	domainDescUpdatedAt := domainFields[19].Descriptor()
+	domainDescUpdatedAt := domainFields[22].Descriptor()
 	// domain.DefaultUpdatedAt holds the default value on creation for the updated_at field.
 	domain.DefaultUpdatedAt = domainDescUpdatedAt.Default.(func() time.Time)
 	// domain.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.

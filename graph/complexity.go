@@ -15,7 +15,7 @@ const (
 	recordCount = 6   // DNS records of a domain
 	keyCount    = 2   // keys of a domain
 	lookCost    = 5   // one index range for each domain
-	countCost   = 3   // a count for each email, by one statement for the page
+	countCost   = 3   // a count for each email or domain, by one statement for the page
 	checksAtOne = 30  // checks of a domain, which are small, at the cost of one
 	visitsAtOne = 10  // opens and clicks of an email likewise; most have fewer
 )
@@ -82,9 +82,9 @@ func costs() generated.ComplexityRoot {
 	c.Domain.Records = func(child int) int { return times(recordCount, child) }
 	c.Domain.DKIMKeys = func(child int) int { return times(keyCount, child) }
 	c.Domain.Health = func(child int, first *int) int {
-		return lookCost + times((connection.Size(first, nil)+checksAtOne-1)/checksAtOne, child)
+		return countCost + times((connection.Size(first, nil)+checksAtOne-1)/checksAtOne, child)
 	}
-	c.Domain.SendingCounts = func(int, *int) int { return lookCost }
+	c.Domain.SendingCounts = func(int, *int) int { return countCost }
 	return c
 }
 

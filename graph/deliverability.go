@@ -17,7 +17,7 @@ func deliverabilityCosts(c *generated.ComplexityRoot) {
 func toDeliverability(s deliverability.Summary) *model.DomainDeliverability {
 	out := &model.DomainDeliverability{Since: s.Since, Until: s.Until, Grade: s.Grade.Grade, Reasons: s.Grade.Reasons,
 		Totals: s.Totals, Receivers: s.Receivers, Placement: s.Placement, Reporting: s.Reporting, TLS: s.TLS,
-		Degradations: s.Degradations, Blocklists: s.Blocklists, FeedbackLoops: s.FeedbackLoops,
+		Degradations: s.Degradations, Blocklists: s.Blocklists, FeedbackLoops: s.FeedbackLoops, BIMI: s.BIMI,
 		Advice: model.DMARCAdvice{Advice: s.Advice, Verdict: string(s.Advice.Verdict), Policy: nilIfEmpty(s.Advice.Policy),
 			Record: nilIfEmpty(s.Advice.Record)}}
 	for _, r := range s.Requirements {

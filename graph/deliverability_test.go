@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/deliverability"
 	"github.com/postrider/postrider/modules/statistics"
 	"github.com/postrider/postrider/runtime/work/event"
@@ -39,6 +40,8 @@ func (f fakeDeliverability) SummarizeMany(_ context.Context, accountID string,
 				Problem: "refused", Recipients: 100, Affected: 40, Cause: "block", Reason: "R.", Fix: "F."}}},
 			Blocklists: []deliverability.Listing{{Subject: "192.0.2.25", List: "bl.example", Status: "listed", CheckedAt: at,
 				ListedSince: &at, Found: "It is listed.", Fix: "Remove it."}},
+			BIMI: []shape.RecordFinding{{Code: "logo_shape", State: "broken", Found: "It is not square.", Fix: "Make it square."},
+				{Code: "dmarc", State: "met", Found: "The policy is p=reject."}},
 			FeedbackLoops: []deliverability.FeedbackLoop{{Provider: "Yahoo", Name: "CFL", Complaints: 3}},
 			Reporting: deliverability.Reporting{Address: "dmarc+t@rp.mail.example.org", Reports: 4, LastReportAt: &at,
 				Authorization: deliverability.Authorization{Name: "n", Value: "v=DMARC1;", Status: "missing"},

@@ -72,8 +72,8 @@ func toDomain(d *ent.Domain, records []dnscheck.RecordCheck) *model.Domain {
 	out := &model.Domain{ID: d.ID, Name: d.Name, Status: d.Status, Records: make([]*model.DNSRecord, len(records)),
 		DKIM:         &model.DKIM{Selector: key.Selector, Algorithm: key.Algorithm, Ready: key.Ready},
 		OpenTracking: d.OpenTracking, ClickTracking: d.ClickTracking, TLSMode: d.TLSMode,
-		InboundEnabled: d.InboundEnabled,
-		LastCheckedAt:  d.LastCheckedAt, VerifiedAt: d.VerifiedAt, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt}
+		InboundEnabled: d.InboundEnabled, BIMILogoURL: nilIfEmpty(d.BimiLogoURL), BIMICertificateURL: nilIfEmpty(d.BimiCertificateURL), MTASTS: d.MtaSts,
+		LastCheckedAt: d.LastCheckedAt, VerifiedAt: d.VerifiedAt, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt}
 	for i, r := range records {
 		out.Records[i] = &model.DNSRecord{Purpose: string(r.Purpose), Type: r.Type, Name: r.Name, Value: r.Value,
 			Priority: r.Priority,

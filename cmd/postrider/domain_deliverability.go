@@ -51,6 +51,7 @@ func (o output) printDeliverability(s *session, answer json.RawMessage) error {
 		Degradations []map[string]any `json:"degradations"`
 		Blocklists   []map[string]any `json:"blocklists"`
 		Loops        []map[string]any `json:"feedback_loops"`
+		BIMI         []map[string]any `json:"bimi"`
 		Receivers    []map[string]any `json:"receivers"`
 		TLS          struct {
 			Reports   int64            `json:"reports"`
@@ -79,6 +80,7 @@ func (o output) printDeliverability(s *session, answer json.RawMessage) error {
 	if err := o.printTables(s,
 		outputTable{d.Degradations, []string{"provider", "problem", "since", "affected", "recipients", "reason", "fix", "reply"}},
 		outputTable{d.Blocklists, []string{"subject", "list", "status", "found", "fix", "page"}},
+		outputTable{d.BIMI, []string{"code", "state", "found", "fix"}},
 		outputTable{d.Loops, []string{"provider", "name", "complaints", "fix", "page"}}, outputTable{d.Sources, []string{"address", "name", "ours", "messages", "dmarc", "at_risk"}},
 		outputTable{d.Receivers, []string{"receiver", "messages", "dmarc", "dkim", "spf"}}); err != nil || d.TLS.Reports == 0 {
 		return err

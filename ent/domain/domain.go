@@ -34,6 +34,12 @@ const (
 	FieldTLSMode = "tls_mode"
 	// FieldInboundEnabled holds the string denoting the inbound_enabled field in the database.
 	FieldInboundEnabled = "inbound_enabled"
+	// FieldBimiLogoURL holds the string denoting the bimi_logo_url field in the database.
+	FieldBimiLogoURL = "bimi_logo_url"
+	// FieldBimiCertificateURL holds the string denoting the bimi_certificate_url field in the database.
+	FieldBimiCertificateURL = "bimi_certificate_url"
+	// FieldMtaSts holds the string denoting the mta_sts field in the database.
+	FieldMtaSts = "mta_sts"
 	// FieldEd25519 holds the string denoting the ed25519 field in the database.
 	FieldEd25519 = "ed25519"
 	// FieldLastCheckedAt holds the string denoting the last_checked_at field in the database.
@@ -78,6 +84,9 @@ var Columns = []string{
 	FieldClickTracking,
 	FieldTLSMode,
 	FieldInboundEnabled,
+	FieldBimiLogoURL,
+	FieldBimiCertificateURL,
+	FieldMtaSts,
 	FieldEd25519,
 	FieldLastCheckedAt,
 	FieldVerifiedAt,
@@ -112,6 +121,10 @@ var (
 	DefaultClickTracking bool
 	// DefaultInboundEnabled holds the default value on creation for the "inbound_enabled" field.
 	DefaultInboundEnabled bool
+	// DefaultBimiLogoURL holds the default value on creation for the "bimi_logo_url" field.
+	DefaultBimiLogoURL string
+	// DefaultBimiCertificateURL holds the default value on creation for the "bimi_certificate_url" field.
+	DefaultBimiCertificateURL string
 	// DefaultEd25519 holds the default value on creation for the "ed25519" field.
 	DefaultEd25519 bool
 	// DefaultFence holds the default value on creation for the "fence" field.
@@ -179,6 +192,34 @@ func TLSModeValidator(tm TLSMode) error {
 		return nil
 	default:
 		return fmt.Errorf("domain: invalid enum value for tls_mode field: %q", tm)
+	}
+}
+
+// MtaSts defines the type for the "mta_sts" enum field.
+type MtaSts string
+
+// MtaStsOff is the default value of the MtaSts enum.
+const DefaultMtaSts = MtaStsOff
+
+// MtaSts values.
+const (
+	MtaStsOff     MtaSts = "off"
+	MtaStsNone    MtaSts = "none"
+	MtaStsTesting MtaSts = "testing"
+	MtaStsEnforce MtaSts = "enforce"
+)
+
+func (ms MtaSts) String() string {
+	return string(ms)
+}
+
+// MtaStsValidator is a validator for the "mta_sts" field enum values. It is called by the builders before save.
+func MtaStsValidator(ms MtaSts) error {
+	switch ms {
+	case MtaStsOff, MtaStsNone, MtaStsTesting, MtaStsEnforce:
+		return nil
+	default:
+		return fmt.Errorf("domain: invalid enum value for mta_sts field: %q", ms)
 	}
 }
 

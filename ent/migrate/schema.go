@@ -1189,6 +1189,9 @@ var (
 		{Name: "click_tracking", Type: field.TypeBool, Default: false},
 		{Name: "tls_mode", Type: field.TypeEnum, Enums: []string{"opportunistic", "enforced"}, Default: "opportunistic"},
 		{Name: "inbound_enabled", Type: field.TypeBool, Default: false},
+		{Name: "bimi_logo_url", Type: field.TypeString, Default: ""},
+		{Name: "bimi_certificate_url", Type: field.TypeString, Default: ""},
+		{Name: "mta_sts", Type: field.TypeEnum, Enums: []string{"off", "none", "testing", "enforce"}, Default: "off"},
 		{Name: "ed25519", Type: field.TypeBool, Default: false},
 		{Name: "last_checked_at", Type: field.TypeTime, Nullable: true},
 		{Name: "verified_at", Type: field.TypeTime, Nullable: true},
@@ -1226,7 +1229,7 @@ var (
 			{
 				Name:    "domain_due",
 				Unique:  false,
-				Columns: []*schema.Column{DomainsColumns[15]},
+				Columns: []*schema.Column{DomainsColumns[18]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "due_at IS NOT NULL",
 				},

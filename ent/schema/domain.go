@@ -35,6 +35,10 @@ func (Domain) Fields() []ent.Field {
 		field.Bool("click_tracking").Default(false),
 		field.Enum("tls_mode").Values("opportunistic", "enforced").Default("opportunistic"),
 		field.Bool("inbound_enabled").Default(false),
+		field.String("bimi_logo_url").Default("").Comment("SVG of the proposed BIMI record; empty: no record is proposed"),
+		field.String("bimi_certificate_url").Default("").Comment("PEM file with the mark certificate of the logo; may be empty"),
+		field.Enum("mta_sts").Values("off", "none", "testing", "enforce").Default("off").
+			Comment("mode of the MTA-STS policy that the installation serves for the domain (RFC 8461)"),
 		field.Bool("ed25519").Default(false).Comment("also signs with an Ed25519 key in addition to RSA (RFC 8463)"),
 		field.Time("last_checked_at").Optional().Nillable(),
 		field.Time("verified_at").Optional().Nillable(),

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/deliverability"
 	"github.com/postrider/postrider/modules/statistics"
@@ -26,6 +27,98 @@ import (
 // endregion ***************************** args.gotpl *****************************
 
 // region    **************************** field.gotpl *****************************
+
+func (ec *executionContext) _BIMIFinding_code(ctx context.Context, field graphql.CollectedField, obj *shape.RecordFinding) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BIMIFinding_code(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Code, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_BIMIFinding_code(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BIMIFinding", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _BIMIFinding_state(ctx context.Context, field graphql.CollectedField, obj *shape.RecordFinding) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BIMIFinding_state(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.State, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_BIMIFinding_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BIMIFinding", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _BIMIFinding_found(ctx context.Context, field graphql.CollectedField, obj *shape.RecordFinding) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BIMIFinding_found(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Found, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_BIMIFinding_found(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BIMIFinding", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _BIMIFinding_fix(ctx context.Context, field graphql.CollectedField, obj *shape.RecordFinding) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BIMIFinding_fix(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Fix, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_BIMIFinding_fix(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BIMIFinding", field, false, false, errors.New("field of type String does not have child fields"))
+}
 
 func (ec *executionContext) _BlocklistLookup_subject(ctx context.Context, field graphql.CollectedField, obj *deliverability.Listing) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -1542,6 +1635,38 @@ func (ec *executionContext) fieldContext_DomainDeliverability_feedbackLoops(_ co
 	return fc, nil
 }
 
+func (ec *executionContext) _DomainDeliverability_bimi(ctx context.Context, field graphql.CollectedField, obj *model.DomainDeliverability) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DomainDeliverability_bimi(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.BIMI, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []shape.RecordFinding) graphql.Marshaler {
+			return ec.marshalNBIMIFinding2ᚕgithubᚗcomᚋpostriderᚋpostriderᚋentᚋschemaᚋshapeᚐRecordFindingᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DomainDeliverability_bimi(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DomainDeliverability",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_BIMIFinding(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _DomainPlacement_recipientDomain(ctx context.Context, field graphql.CollectedField, obj *deliverability.Placement) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2611,6 +2736,59 @@ func (ec *executionContext) fieldContext_TLSReports_failures(_ context.Context, 
 
 // region    **************************** object.gotpl ****************************
 
+var bIMIFindingImplementors = []string{"BIMIFinding"}
+
+func (ec *executionContext) _BIMIFinding(ctx context.Context, sel ast.SelectionSet, obj *shape.RecordFinding) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, bIMIFindingImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("BIMIFinding")
+		case "code":
+			out.Values[i] = ec._BIMIFinding_code(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "state":
+			out.Values[i] = ec._BIMIFinding_state(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "found":
+			out.Values[i] = ec._BIMIFinding_found(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "fix":
+			out.Values[i] = ec._BIMIFinding_fix(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var blocklistLookupImplementors = []string{"BlocklistLookup"}
 
 func (ec *executionContext) _BlocklistLookup(ctx context.Context, sel ast.SelectionSet, obj *deliverability.Listing) graphql.Marshaler {
@@ -3151,6 +3329,11 @@ func (ec *executionContext) _DomainDeliverability(ctx context.Context, sel ast.S
 			}
 		case "feedbackLoops":
 			out.Values[i] = ec._DomainDeliverability_feedbackLoops(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "bimi":
+			out.Values[i] = ec._DomainDeliverability_bimi(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -3728,6 +3911,26 @@ func (ec *executionContext) _TLSReports(ctx context.Context, sel ast.SelectionSe
 // endregion **************************** object.gotpl ****************************
 
 // region    ***************************** type.gotpl *****************************
+
+func (ec *executionContext) marshalNBIMIFinding2githubᚗcomᚋpostriderᚋpostriderᚋentᚋschemaᚋshapeᚐRecordFinding(ctx context.Context, sel ast.SelectionSet, v shape.RecordFinding) graphql.Marshaler {
+	return ec._BIMIFinding(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNBIMIFinding2ᚕgithubᚗcomᚋpostriderᚋpostriderᚋentᚋschemaᚋshapeᚐRecordFindingᚄ(ctx context.Context, sel ast.SelectionSet, v []shape.RecordFinding) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNBIMIFinding2githubᚗcomᚋpostriderᚋpostriderᚋentᚋschemaᚋshapeᚐRecordFinding(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
 
 func (ec *executionContext) marshalNBlocklistLookup2githubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋdeliverabilityᚐListing(ctx context.Context, sel ast.SelectionSet, v deliverability.Listing) graphql.Marshaler {
 	return ec._BlocklistLookup(ctx, sel, &v)

@@ -815,6 +815,75 @@ func (ec *executionContext) fieldContext_Domain_inboundEnabled(_ context.Context
 	return graphql.NewScalarFieldContext("Domain", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
+func (ec *executionContext) _Domain_bimiLogoUrl(ctx context.Context, field graphql.CollectedField, obj *model.Domain) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Domain_bimiLogoUrl(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.BIMILogoURL, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Domain_bimiLogoUrl(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Domain", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Domain_bimiCertificateUrl(ctx context.Context, field graphql.CollectedField, obj *model.Domain) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Domain_bimiCertificateUrl(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.BIMICertificateURL, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Domain_bimiCertificateUrl(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Domain", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Domain_mtaSts(ctx context.Context, field graphql.CollectedField, obj *model.Domain) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Domain_mtaSts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MTASTS, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v domain.MtaSts) graphql.Marshaler {
+			return ec.marshalNMTASTSMode2githubᚗcomᚋpostriderᚋpostriderᚋentᚋdomainᚐMtaSts(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Domain_mtaSts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Domain", field, false, false, errors.New("field of type MTASTSMode does not have child fields"))
+}
+
 func (ec *executionContext) _Domain_lastCheckedAt(ctx context.Context, field graphql.CollectedField, obj *model.Domain) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1829,6 +1898,21 @@ func (ec *executionContext) _Domain(ctx context.Context, sel ast.SelectionSet, o
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "bimiLogoUrl":
+			out.Values[i] = ec._Domain_bimiLogoUrl(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "bimiCertificateUrl":
+			out.Values[i] = ec._Domain_bimiCertificateUrl(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "mtaSts":
+			out.Values[i] = ec._Domain_mtaSts(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "lastCheckedAt":
 			out.Values[i] = ec._Domain_lastCheckedAt(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -2485,6 +2569,38 @@ var (
 		domain.StatusVerified:         "VERIFIED",
 		domain.StatusTemporaryFailure: "TEMPORARY_FAILURE",
 		domain.StatusFailed:           "FAILED",
+	}
+)
+
+func (ec *executionContext) unmarshalNMTASTSMode2githubᚗcomᚋpostriderᚋpostriderᚋentᚋdomainᚐMtaSts(ctx context.Context, v any) (domain.MtaSts, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNMTASTSMode2githubᚗcomᚋpostriderᚋpostriderᚋentᚋdomainᚐMtaSts[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNMTASTSMode2githubᚗcomᚋpostriderᚋpostriderᚋentᚋdomainᚐMtaSts(ctx context.Context, sel ast.SelectionSet, v domain.MtaSts) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNMTASTSMode2githubᚗcomᚋpostriderᚋpostriderᚋentᚋdomainᚐMtaSts[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNMTASTSMode2githubᚗcomᚋpostriderᚋpostriderᚋentᚋdomainᚐMtaSts = map[string]domain.MtaSts{
+		"OFF":     domain.MtaStsOff,
+		"NONE":    domain.MtaStsNone,
+		"TESTING": domain.MtaStsTesting,
+		"ENFORCE": domain.MtaStsEnforce,
+	}
+	marshalNMTASTSMode2githubᚗcomᚋpostriderᚋpostriderᚋentᚋdomainᚐMtaSts = map[domain.MtaSts]string{
+		domain.MtaStsOff:     "OFF",
+		domain.MtaStsNone:    "NONE",
+		domain.MtaStsTesting: "TESTING",
+		domain.MtaStsEnforce: "ENFORCE",
 	}
 )
 

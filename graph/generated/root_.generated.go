@@ -364,6 +364,13 @@ type ComplexityRoot struct {
 		Since   func(childComplexity int) int
 	}
 
+	BIMIFinding struct {
+		Code  func(childComplexity int) int
+		Fix   func(childComplexity int) int
+		Found func(childComplexity int) int
+		State func(childComplexity int) int
+	}
+
 	Billing struct {
 		BillingEmail       func(childComplexity int) int
 		CancelAt           func(childComplexity int) int
@@ -595,23 +602,26 @@ type ComplexityRoot struct {
 	}
 
 	Domain struct {
-		ClickTracking  func(childComplexity int) int
-		CreatedAt      func(childComplexity int) int
-		DKIM           func(childComplexity int) int
-		DKIMKeys       func(childComplexity int) int
-		Deliverability func(childComplexity int) int
-		Health         func(childComplexity int, first *int) int
-		ID             func(childComplexity int) int
-		InboundEnabled func(childComplexity int) int
-		LastCheckedAt  func(childComplexity int) int
-		Name           func(childComplexity int) int
-		OpenTracking   func(childComplexity int) int
-		Records        func(childComplexity int) int
-		SendingCounts  func(childComplexity int, days *int) int
-		Status         func(childComplexity int) int
-		TLSMode        func(childComplexity int) int
-		UpdatedAt      func(childComplexity int) int
-		VerifiedAt     func(childComplexity int) int
+		BIMICertificateURL func(childComplexity int) int
+		BIMILogoURL        func(childComplexity int) int
+		ClickTracking      func(childComplexity int) int
+		CreatedAt          func(childComplexity int) int
+		DKIM               func(childComplexity int) int
+		DKIMKeys           func(childComplexity int) int
+		Deliverability     func(childComplexity int) int
+		Health             func(childComplexity int, first *int) int
+		ID                 func(childComplexity int) int
+		InboundEnabled     func(childComplexity int) int
+		LastCheckedAt      func(childComplexity int) int
+		MTASTS             func(childComplexity int) int
+		Name               func(childComplexity int) int
+		OpenTracking       func(childComplexity int) int
+		Records            func(childComplexity int) int
+		SendingCounts      func(childComplexity int, days *int) int
+		Status             func(childComplexity int) int
+		TLSMode            func(childComplexity int) int
+		UpdatedAt          func(childComplexity int) int
+		VerifiedAt         func(childComplexity int) int
 	}
 
 	DomainCheck struct {
@@ -650,6 +660,7 @@ type ComplexityRoot struct {
 
 	DomainDeliverability struct {
 		Advice        func(childComplexity int) int
+		BIMI          func(childComplexity int) int
 		Blocklists    func(childComplexity int) int
 		Degradations  func(childComplexity int) int
 		FeedbackLoops func(childComplexity int) int
@@ -2971,6 +2982,31 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.AutomationWaitReason.Since(childComplexity), true
 
+	case "BIMIFinding.code":
+		if e.ComplexityRoot.BIMIFinding.Code == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BIMIFinding.Code(childComplexity), true
+	case "BIMIFinding.fix":
+		if e.ComplexityRoot.BIMIFinding.Fix == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BIMIFinding.Fix(childComplexity), true
+	case "BIMIFinding.found":
+		if e.ComplexityRoot.BIMIFinding.Found == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BIMIFinding.Found(childComplexity), true
+	case "BIMIFinding.state":
+		if e.ComplexityRoot.BIMIFinding.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BIMIFinding.State(childComplexity), true
+
 	case "Billing.billingEmail":
 		if e.ComplexityRoot.Billing.BillingEmail == nil {
 			break
@@ -3936,6 +3972,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Development.InboxURL(childComplexity), true
 
+	case "Domain.bimiCertificateUrl":
+		if e.ComplexityRoot.Domain.BIMICertificateURL == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Domain.BIMICertificateURL(childComplexity), true
+	case "Domain.bimiLogoUrl":
+		if e.ComplexityRoot.Domain.BIMILogoURL == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Domain.BIMILogoURL(childComplexity), true
 	case "Domain.clickTracking":
 		if e.ComplexityRoot.Domain.ClickTracking == nil {
 			break
@@ -3995,6 +4043,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Domain.LastCheckedAt(childComplexity), true
+	case "Domain.mtaSts":
+		if e.ComplexityRoot.Domain.MTASTS == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Domain.MTASTS(childComplexity), true
 	case "Domain.name":
 		if e.ComplexityRoot.Domain.Name == nil {
 			break
@@ -4196,6 +4250,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DomainDeliverability.Advice(childComplexity), true
+	case "DomainDeliverability.bimi":
+		if e.ComplexityRoot.DomainDeliverability.BIMI == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainDeliverability.BIMI(childComplexity), true
 	case "DomainDeliverability.blocklists":
 		if e.ComplexityRoot.DomainDeliverability.Blocklists == nil {
 			break
@@ -9952,6 +10012,20 @@ type DomainDeliverability {
   blocklists: [BlocklistLookup!]!
   "Services with which mailbox providers report complaints, and how to register."
   feedbackLoops: [FeedbackLoop!]!
+  "Checks of the domain's BIMI record as of the last DNS check; empty without a logo URL."
+  bimi: [BIMIFinding!]!
+}
+
+"The result of one check of a BIMI record, its logo or its certificate."
+type BIMIFinding {
+  "Stable code of the check, such as ` + "`" + `logo_profile` + "`" + ` or ` + "`" + `dmarc` + "`" + `."
+  code: String!
+  "` + "`" + `met` + "`" + `, ` + "`" + `close` + "`" + `, ` + "`" + `broken` + "`" + ` or ` + "`" + `unknown` + "`" + `."
+  state: String!
+  "What was found, in one sentence."
+  found: String!
+  "What to do, in one sentence. Empty if nothing is needed."
+  fix: String!
 }
 
 "A mailbox provider that started to refuse or defer the mail of a domain. The figures are as of then."
@@ -10277,6 +10351,12 @@ type Domain implements Node {
   tlsMode: TLSMode!
   "Whether the domain receives mail."
   inboundEnabled: Boolean!
+  "URL of the logo in the proposed BIMI record; ` + "`" + `null` + "`" + ` if no record is proposed."
+  bimiLogoUrl: String
+  "URL of the mark certificate in the proposed BIMI record; ` + "`" + `null` + "`" + ` if there is none."
+  bimiCertificateUrl: String
+  "The MTA-STS policy that this installation serves for the domain."
+  mtaSts: MTASTSMode!
   "When DNS was last checked; ` + "`" + `null` + "`" + ` if never."
   lastCheckedAt: DateTime
   "When the domain was verified; ` + "`" + `null` + "`" + ` if never."
@@ -10311,7 +10391,7 @@ type DomainCheck {
 
 "The result of a check for one DNS record."
 type DomainCheckRecord {
-  "` + "`" + `ownership` + "`" + `, ` + "`" + `dkim` + "`" + `, ` + "`" + `return_path` + "`" + `, ` + "`" + `spf` + "`" + `, ` + "`" + `dmarc` + "`" + `, ` + "`" + `inbound_mx` + "`" + ` or ` + "`" + `tls_reports` + "`" + `."
+  "` + "`" + `ownership` + "`" + `, ` + "`" + `dkim` + "`" + `, ` + "`" + `return_path` + "`" + `, ` + "`" + `spf` + "`" + `, ` + "`" + `dmarc` + "`" + `, ` + "`" + `inbound_mx` + "`" + `, ` + "`" + `tls_reports` + "`" + ` or ` + "`" + `bimi` + "`" + `."
   purpose: String!
   "Selector of the key, for a DKIM record."
   selector: String
@@ -10355,9 +10435,21 @@ enum TLSMode {
   ENFORCED
 }
 
+"Mode of the MTA-STS policy of a domain that receives mail (RFC 8461)."
+enum MTASTSMode {
+  "No policy is served, and no records are proposed."
+  OFF
+  "With this policy, senders discard an earlier one."
+  NONE
+  "Senders report failures of TLS and deliver the mail anyway."
+  TESTING
+  "Senders deliver only over TLS with a valid certificate, to the hosts in the policy."
+  ENFORCE
+}
+
 "A DNS record of a domain."
 type DNSRecord {
-  "` + "`" + `ownership` + "`" + `, ` + "`" + `dkim` + "`" + `, ` + "`" + `return_path` + "`" + `, ` + "`" + `spf` + "`" + `, ` + "`" + `dmarc` + "`" + `, ` + "`" + `inbound_mx` + "`" + ` or ` + "`" + `tls_reports` + "`" + `."
+  "` + "`" + `ownership` + "`" + `, ` + "`" + `dkim` + "`" + `, ` + "`" + `return_path` + "`" + `, ` + "`" + `spf` + "`" + `, ` + "`" + `dmarc` + "`" + `, ` + "`" + `inbound_mx` + "`" + `, ` + "`" + `tls_reports` + "`" + ` or ` + "`" + `bimi` + "`" + `."
   purpose: String!
   "The record type, such as ` + "`" + `TXT` + "`" + `."
   type: String!
@@ -13912,6 +14004,20 @@ func (ec *executionContext) childFields_AutomationWaitReason(ctx context.Context
 	return nil, fmt.Errorf("no field named %q was found under type AutomationWaitReason", field.Name)
 }
 
+func (ec *executionContext) childFields_BIMIFinding(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "code":
+		return ec.fieldContext_BIMIFinding_code(ctx, field)
+	case "state":
+		return ec.fieldContext_BIMIFinding_state(ctx, field)
+	case "found":
+		return ec.fieldContext_BIMIFinding_found(ctx, field)
+	case "fix":
+		return ec.fieldContext_BIMIFinding_fix(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BIMIFinding", field.Name)
+}
+
 func (ec *executionContext) childFields_Billing(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "enabled":
@@ -14394,6 +14500,12 @@ func (ec *executionContext) childFields_Domain(ctx context.Context, field graphq
 		return ec.fieldContext_Domain_tlsMode(ctx, field)
 	case "inboundEnabled":
 		return ec.fieldContext_Domain_inboundEnabled(ctx, field)
+	case "bimiLogoUrl":
+		return ec.fieldContext_Domain_bimiLogoUrl(ctx, field)
+	case "bimiCertificateUrl":
+		return ec.fieldContext_Domain_bimiCertificateUrl(ctx, field)
+	case "mtaSts":
+		return ec.fieldContext_Domain_mtaSts(ctx, field)
 	case "lastCheckedAt":
 		return ec.fieldContext_Domain_lastCheckedAt(ctx, field)
 	case "verifiedAt":
@@ -14512,6 +14624,8 @@ func (ec *executionContext) childFields_DomainDeliverability(ctx context.Context
 		return ec.fieldContext_DomainDeliverability_blocklists(ctx, field)
 	case "feedbackLoops":
 		return ec.fieldContext_DomainDeliverability_feedbackLoops(ctx, field)
+	case "bimi":
+		return ec.fieldContext_DomainDeliverability_bimi(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DomainDeliverability", field.Name)
 }

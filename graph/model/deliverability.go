@@ -1,6 +1,9 @@
 package model
 
-import "github.com/postrider/postrider/modules/deliverability"
+import (
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/deliverability"
+)
 
 // DomainDeliverability is the summary of a domain.
 type DomainDeliverability struct {
@@ -17,6 +20,7 @@ type DomainDeliverability struct {
 	Degradations        []deliverability.Degradation
 	Blocklists          []deliverability.Listing
 	FeedbackLoops       []deliverability.FeedbackLoop
+	BIMI                []shape.RecordFinding
 }
 
 // DomainRequirement is a requirement with its optional fix.

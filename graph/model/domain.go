@@ -21,11 +21,15 @@ type Domain struct {
 	ClickTracking  bool
 	TLSMode        domain.TLSMode
 	InboundEnabled bool
-	LastCheckedAt  *time.Time
-	VerifiedAt     *time.Time
-	CreatedAt      time.Time
-	UpdatedAt      time.Time
-	Page           *DomainPage
+
+	BIMILogoURL, BIMICertificateURL *string
+	MTASTS                          domain.MtaSts
+
+	LastCheckedAt *time.Time
+	VerifiedAt    *time.Time
+	CreatedAt     time.Time
+	UpdatedAt     time.Time
+	Page          *DomainPage
 }
 
 // DomainPage returns the related data of the domains of one page, by domain ID. Each function calls its

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/runtime/base/clock"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
@@ -81,6 +82,7 @@ type Summary struct {
 	Degradations     []Degradation // the newest first
 	Blocklists       []Listing     // listings first
 	FeedbackLoops    []FeedbackLoop
+	BIMI             []shape.RecordFinding // of the last DNS check
 }
 
 const (
@@ -172,6 +174,7 @@ func (s *Service) summarize(ctx context.Context, accountID string, list []*ent.D
 		if err != nil {
 			return nil, fmt.Errorf("deliverability: %w", err)
 		}
+		one.BIMI = bimiFindings(records)
 		one.Placement, one.FeedbackLoops = traffic.placement, feedbackLoops(d.Name, traffic)
 		one.Requirements = judgeRequirements(standing{records: records, policy: one.Advice.Policy, found: evidence,
 			traffic: traffic, sample: sample, sources: addrs})

@@ -13,6 +13,7 @@ import (
 	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/domaincheck"
+	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/modules/domains/signing"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/ops/module"
@@ -27,6 +28,9 @@ type DomainChange struct {
 	TLSMode        *string // opportunistic, enforced
 	InboundEnabled *bool
 	Ed25519        *bool // whether to sign mail with an Ed25519 key as well
+
+	BIMILogoURL        *string // empty: no BIMI record is proposed
+	BIMICertificateURL *string
 }
 
 // Validate reports every invalid field.
@@ -34,6 +38,14 @@ func (c DomainChange) Validate() fault.Fields {
 	wrong := fault.Fields{}
 	if c.TLSMode != nil && domain.TLSModeValidator(domain.TLSMode(*c.TLSMode)) != nil {
 		wrong.Add("tls_mode", "must be %s or %s", domain.TLSModeOpportunistic, domain.TLSModeEnforced)
+	}
+	for field, url := range map[string]*string{"bimi_logo_url": c.BIMILogoURL, "bimi_certificate_url": c.BIMICertificateURL} {
+		if url == nil || *url == "" {
+			continue
+		}
+		if reason := dnscheck.RefuseBIMIURL(*url); reason != "" {
+			wrong.Add(field, "%s", reason)
+		}
 	}
 	return wrong
 }
@@ -59,12 +71,15 @@ func (c DomainChange) changesDelivery() bool {
 	return c.OpenTracking != nil || c.ClickTracking != nil || c.TLSMode != nil
 }
 
-// A domain that starts receiving is checked soon because of its MX record. A domain without a next check
-// (seeded, lost) stays without one.
+// A domain with new records is checked soon. A domain without a next check (seeded, lost) stays without one.
 const storeSettings = `
-UPDATE domains SET open_tracking = $2, click_tracking = $3, tls_mode = $4, inbound_enabled = $5, updated_at = now(),
-       due_at = CASE WHEN $5 AND NOT inbound_enabled AND due_at IS NOT NULL THEN least(due_at, now() + make_interval(secs => $6)) ELSE due_at END
+UPDATE domains SET open_tracking = $2, click_tracking = $3, tls_mode = $4, inbound_enabled = $5, bimi_logo_url = $6,
+       bimi_certificate_url = $7, updated_at = now(),
+       due_at = CASE WHEN $8 AND due_at IS NOT NULL THEN least(due_at, now() + make_interval(secs => $9)) ELSE due_at END
  WHERE id = $1 RETURNING now()`
+
+// recordSettings are the settings that propose records.
+var recordSettings = []string{"inbound_enabled", "bimi_logo_url", "bimi_certificate_url"}
 
 // Update changes settings of a domain. Delivery settings of a domain that cannot send are rejected with
 // domain_not_verified.
@@ -96,15 +111,16 @@ func (s *Service) Update(ctx context.Context, accountID, domainID string, c Doma
 			}
 		}
 		now.UpdatedAt, err = db.One(ctx, tx, db.Value[time.Time], storeSettings, domainID, now.OpenTracking,
-			now.ClickTracking, string(now.TLSMode), now.InboundEnabled, firstCheck.Seconds())
+			now.ClickTracking, string(now.TLSMode), now.InboundEnabled, now.BimiLogoURL, now.BimiCertificateURL,
+			slices.ContainsFunc(changed, func(name string) bool { return slices.Contains(recordSettings, name) }), firstCheck.Seconds())
 		if err != nil {
 			return err
 		}
 		return s.bus.Publish(ctx, tx, event.New(accountID, event.DomainUpdated, now.UpdatedAt, event.DomainUpdate{
 			Domain:       event.Domain{DomainID: now.ID, Name: now.Name, Status: string(now.Status)},
 			OpenTracking: now.OpenTracking, ClickTracking: now.ClickTracking, TLSMode: string(now.TLSMode),
-			InboundEnabled: now.InboundEnabled,
-			Ed25519:        *cmp.Or(c.Ed25519, &before.Ed25519), Changed: changed,
+			InboundEnabled: now.InboundEnabled, BIMILogoURL: now.BimiLogoURL, BIMICertificateURL: now.BimiCertificateURL,
+			Ed25519: *cmp.Or(c.Ed25519, &before.Ed25519), Changed: changed,
 		}))
 	})
 	if err != nil {
@@ -132,6 +148,14 @@ func (c DomainChange) apply(d *ent.Domain) (changed []string) {
 		changed = append(changed, "tls_mode")
 	}
 	set("inbound_enabled", &d.InboundEnabled, c.InboundEnabled)
+	setText := func(name string, target *string, want *string) {
+		if want != nil && *target != *want {
+			*target = *want
+			changed = append(changed, name)
+		}
+	}
+	setText("bimi_logo_url", &d.BimiLogoURL, c.BIMILogoURL)
+	setText("bimi_certificate_url", &d.BimiCertificateURL, c.BIMICertificateURL)
 	if c.Ed25519 != nil && *c.Ed25519 != d.Ed25519 {
 		changed = append(changed, "ed25519") // setEd25519 sets it together with the key
 	}

@@ -40,6 +40,7 @@ type Params struct {
 	On       module.On       `optional:"true"`
 
 	Reports *reportaddress.Signer `optional:"true"` // nil: reports are not received here
+	Logos   dnscheck.LogoChecker  `optional:"true"` // nil: the files of BIMI records are not checked
 }
 
 // accountReader is the part of the accounts module that this module uses.
@@ -77,7 +78,7 @@ func New(p Params) (*Service, error) {
 	keys := signing.NewRing(p.Box, p.NewKey, p.Engine)
 	names := names{newReserved(config), p.Accounts}
 	lookups := newLookups(p.DB, keys, names.reserved.sandbox)
-	checker := dnscheck.Checker{DNS: p.Resolver.WithoutCache(), Within: config.CheckTimeout}
+	checker := dnscheck.Checker{DNS: p.Resolver.WithoutCache(), Logos: p.Logos, Within: config.CheckTimeout}
 	s := &Service{lookups: lookups, db: p.DB, bus: p.Bus, names: names, keys: keys, cursors: p.Cursors,
 		log: p.Logger, on: p.On,
 		claims: &claims{db: p.DB, bus: p.Bus, names: names, checker: checker, keys: keys, lookups: lookups,

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/deliverability"
 	"github.com/postrider/postrider/runtime/base/expect"
 	"github.com/postrider/postrider/runtime/base/fault"
@@ -34,6 +35,8 @@ func (fakeDeliverability) Summarize(_ context.Context, account, domain string) (
 		Blocklists: []deliverability.Listing{{Subject: "192.0.2.25", List: "bl.example", Status: "listed", CheckedAt: at,
 			ListedSince: &at, Found: "It is listed.", Fix: "Remove it.", Page: "https://bl.example/"},
 			{Subject: "example.com", List: "dbl.example", Status: "clear", CheckedAt: at, Found: "It is not listed."}},
+		BIMI: []shape.RecordFinding{{Code: "logo_shape", State: "broken", Found: "It is not square.", Fix: "Make it square."},
+			{Code: "dmarc", State: "met", Found: "The policy is p=reject."}},
 		FeedbackLoops: []deliverability.FeedbackLoop{{Provider: "Yahoo", Name: "CFL", Complaints: 3, About: "It reports.",
 			Fix: "Register.", Page: "https://loop.example/"}},
 		Reporting: deliverability.Reporting{Address: "dmarc+t@rp.mail.example.org", Reports: 4,

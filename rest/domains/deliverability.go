@@ -38,6 +38,7 @@ type deliverabilityRecord struct {
 	Degradations  []degradationRecord     `json:"degradations" nullable:"false" doc:"Mailbox providers that started to refuse or defer the domain's mail and have not recovered, the newest first."`
 	Blocklists    []listingRecord         `json:"blocklists" nullable:"false" doc:"Lookups of the source addresses and the domain in the blocklists that the operator chose, listings first."`
 	FeedbackLoops []feedbackLoopRecord    `json:"feedback_loops" nullable:"false" doc:"Services with which mailbox providers report complaints, and how to register."`
+	BIMI          []bimiFinding           `json:"bimi" nullable:"false" doc:"Checks of the BIMI record, its logo and its certificate, as of the last DNS check. Empty without a logo URL."`
 	TLS           tlsSummary              `json:"tls" doc:"What senders report about TLS when they send mail to the domain (RFC 8460)."`
 }
 
@@ -72,6 +73,13 @@ type feedbackLoopRecord struct {
 	About      string `json:"about" doc:"What the provider reports, and to whom."`
 	Fix        string `json:"fix" doc:"How to register, in one sentence."`
 	Page       string `json:"page" doc:"Page of the service."`
+}
+
+type bimiFinding struct {
+	Code  string  `json:"code" doc:"Stable code of the check." enum:"record,dmarc,logo,logo_profile,logo_shape,logo_title,logo_content,certificate,certificate_issuers,certificate_validity,certificate_domain,certificate_logo"`
+	State string  `json:"state" enum:"met,close,broken,unknown" doc:"close: most mailbox providers show no logo. broken: none does."`
+	Found string  `json:"found" doc:"What was found, in one sentence. It may quote the files."`
+	Fix   *string `json:"fix" doc:"What to do, in one sentence; null if nothing is needed."`
 }
 
 type tlsSummary struct {
@@ -208,6 +216,7 @@ func newDeliverabilityAnswer(s deliverability.Summary) deliverabilityAnswer {
 		Grade: s.Grade.Grade, Reasons: wire.List(s.Grade.Reasons), Totals: ResultShare(s.Totals),
 		Requirements: []requirementRecord{}, Receivers: []receiverShare{}, Sources: []sourceShare{},
 		Degradations: []degradationRecord{}, Blocklists: []listingRecord{}, FeedbackLoops: []feedbackLoopRecord{},
+		BIMI:      []bimiFinding{},
 		Placement: []placementRecord{}, Reporting: toReporting(s.Reporting), TLS: toTLSSummary(s.TLS),
 		Advice: policyAdvice{Verdict: string(s.Advice.Verdict), Policy: wire.OrNull(s.Advice.Policy), Days: s.Advice.Days,
 			Messages: s.Advice.Messages, AtRisk: s.Advice.AtRisk, Unknown: s.Advice.Unknown, Reason: s.Advice.Reason,
@@ -215,6 +224,9 @@ func newDeliverabilityAnswer(s deliverability.Summary) deliverabilityAnswer {
 	for _, r := range s.Requirements {
 		out.Requirements = append(out.Requirements, requirementRecord{Code: r.Code, Providers: wire.List(r.Providers),
 			Since: r.Since, State: string(r.State), Found: r.Found, Fix: wire.OrNull(r.Fix)})
+	}
+	for _, f := range s.BIMI {
+		out.BIMI = append(out.BIMI, bimiFinding{f.Code, f.State, f.Found, wire.OrNull(f.Fix)})
 	}
 	for _, r := range s.Receivers {
 		out.Receivers = append(out.Receivers, receiverShare{r.Receiver, ResultShare(r.Share)})
@@ -315,6 +327,8 @@ func deliverabilityExample() map[string]any {
 			"about": "Yahoo reports complaints by the domain of the DKIM signature, to an address that you register.",
 			"fix":   "Register example.com with the Complaint Feedback Loop, and suppress the recipients that it reports.",
 			"page":  "https://senders.yahooinc.com/complaint-feedback-loop/"}},
+		"bimi": []any{map[string]any{"code": "logo_shape", "state": "broken", "found": `The viewBox "0 0 512 300" is not square.`,
+			"fix": `Set a square viewBox on the root, such as viewBox="0 0 512 512".`}},
 		"tls": map[string]any{"reports": 1, "last_report_at": "2026-01-30T08:00:00.000Z", "succeeded": 310, "failed": 4,
 			"days": []any{map[string]any{"day": "2026-01-29", "succeeded": 310, "failed": 4}},
 			"receivers": []any{map[string]any{"receiver": "google.com", "organization": "Google Inc.", "succeeded": 310,

@@ -32,7 +32,7 @@ func (e *edge) settings(g *api.TagGroup) {
 		Method: http.MethodPatch, Path: "/domains/{id}", ID: "updateDomain", Needs: rights.Write,
 		Stores:  api.StoresNothing,
 		Summary: "Change a domain's settings",
-		Description: "Updates the settings that you send. Omitted fields keep their value; `null` is refused. " +
+		Description: "Updates the settings that you send. Omitted fields keep their value. `null` clears a URL, and is otherwise refused. " +
 			"`open_tracking`, `click_tracking` and `tls_mode` require a verified domain and otherwise fail with 409 " +
 			"`domain_not_verified`. A verified domain with `inbound_enabled` has an MX record to publish.",
 		Body: &api.Body{About: "The settings to change, at least one.",
@@ -57,6 +57,12 @@ func changeBody(c *domains.DomainChange) body.Object {
 		{Name: "inbound_enabled", Type: body.Pointer(&c.InboundEnabled, body.Boolean), About: "Whether the domain receives mail."},
 		{Name: "ed25519", Type: body.Pointer(&c.Ed25519, body.Boolean), About: "Whether mail is signed with Ed25519 " +
 			"in addition to RSA (RFC 8463). The key is used once its record is found."},
+		{Name: "bimi_logo_url", Type: body.Pointer(&c.BIMILogoURL, body.Text), About: "HTTPS URL of the logo, an SVG Tiny PS " +
+			"image. With it, a BIMI record is proposed and checked. `null` removes it.", Example: "https://example.com/bimi/logo.svg",
+			Null: func() { c.BIMILogoURL = new("") }},
+		{Name: "bimi_certificate_url", Type: body.Pointer(&c.BIMICertificateURL, body.Text), About: "HTTPS URL of the PEM " +
+			"file with the mark certificate (VMC or CMC) of the logo. `null` removes it.",
+			Null: func() { c.BIMICertificateURL = new("") }},
 	}, Check: func(d *body.Decoder) { d.AddErrors(c.Validate()) }}
 }
 

@@ -3,12 +3,15 @@ package app
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"net/netip"
 	"time"
 
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/deliverability"
+	"github.com/postrider/postrider/modules/domains/bimi"
+	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/sending/linkcheck"
@@ -54,14 +57,24 @@ func newSpamFilter(cfg setting.Values) (inbound.SpamFilter, error) {
 var emailChecks = fx.Provide(newLinkChecker, newOutgoingSpamFilter)
 
 func newLinkChecker(cfg setting.Values, resolver *dnsx.Resolver) sending.LinkChecker {
+	return linkcheck.New(linkcheck.Config{Client: newFileClient(cfg, resolver), AnyPort: cfg.Mode == setting.Dev})
+}
+
+// newFileClient returns the client for URLs of accounts that are only read. Outside of development, no private
+// addresses are allowed, not even those of webhooks.
+func newFileClient(cfg setting.Values, resolver *dnsx.Resolver) *http.Client {
 	dev := cfg.Mode == setting.Dev
 	guard := egress.NewGuard(nil)
 	if dev {
 		guard = egress.NewGuard(egress.Allow.Get(cfg))
 	}
-	client := egress.NewClient(egress.ClientConfig{Guard: guard, PlainLoopback: dev,
+	return egress.NewClient(egress.ClientConfig{Guard: guard, PlainLoopback: dev,
 		Lookup: egress.WithLocalhost(resolver.LookupIP)})
-	return linkcheck.New(linkcheck.Config{Client: client, AnyPort: dev})
+}
+
+// newLogoChecker returns the checker of BIMI logos.
+func newLogoChecker(cfg setting.Values, resolver *dnsx.Resolver) dnscheck.LogoChecker {
+	return bimi.New(newFileClient(cfg, resolver))
 }
 
 // newOutgoingSpamFilter returns nil if none is configured.

@@ -16,11 +16,21 @@ type Header struct {
 
 // RecordState is the last seen state of one DNS record of a domain.
 type RecordState struct {
-	Purpose  string   `json:"purpose"`            // ownership, dkim, return_path, spf, dmarc, inbound_mx, tls_reports
+	Purpose  string   `json:"purpose"`            // ownership, dkim, return_path, spf, dmarc, inbound_mx, tls_reports, bimi…
 	Selector string   `json:"selector,omitempty"` // dkim only: which of the domain's keys
 	Status   string   `json:"status"`             // missing, mismatch, verified
 	Found    []string `json:"found"`              // values that the resolver returned, as published
 	Error    string   `json:"error"`              // one sentence that says what to do; empty if verified
+
+	Findings []RecordFinding `json:"findings,omitempty"` // bimi only: checks of everything that the record needs
+}
+
+// RecordFinding is the result of one check of what a DNS record refers to.
+type RecordFinding struct {
+	Code  string `json:"code"`  // stable
+	State string `json:"state"` // met, close, broken, unknown
+	Found string `json:"found"` // one sentence
+	Fix   string `json:"fix"`   // one sentence that says what to do; empty if nothing is needed
 }
 
 // Variable is one variable of a template.

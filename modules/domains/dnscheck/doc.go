@@ -4,7 +4,7 @@
 //
 // A Set contains everything that determines which records a domain must publish: its name, the value that
 // proves its ownership, its keys, and the Hosts of the installation. Ownership, DKIM, return path and SPF are
-// required; DMARC and the MX record are advice. An Observation is the result of one check for one record:
+// required; all other records are advice. An Observation is the result of one check for one record:
 // verified (found as expected), mismatch (another value was found), missing, or unanswered. A check looks up
 // all records concurrently.
 //

@@ -24,6 +24,7 @@ func (c Checker) Inspect(ctx context.Context, e Set, signers map[string]crypto.S
 	for i, record := range records {
 		record.Status, record.Found, record.Error = seen[i].Status, clipValues(seen[i].Found),
 			sanitizeText(seen[i].Advice)
+		record.Findings = sanitizeFindings(seen[i].Findings)
 		out[i] = Inspected{RecordCheck: record, Unanswered: seen[i].Unanswered}
 	}
 	return out

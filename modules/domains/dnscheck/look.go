@@ -23,6 +23,7 @@ type DNS interface {
 // Checker looks up records. It is safe for concurrent use.
 type Checker struct {
 	DNS    DNS
+	Logos  LogoChecker   // nil: the files of a BIMI record are not checked
 	Within time.Duration // maximum time for all lookups of one domain
 }
 
@@ -52,6 +53,9 @@ func (c Checker) CheckRecords(ctx context.Context, e Set, signers map[string]cry
 		looks = append(looks, func() Observation {
 			return c.lookTXT(ctx, TLSReports, tlsReportsLabel+e.name, e, compareTLSReports)
 		})
+	}
+	if e.bimi.logo != "" {
+		looks = append(looks, func() Observation { return c.lookBIMI(ctx, e) })
 	}
 	seen := make([]Observation, len(looks))
 	var all sync.WaitGroup

@@ -19,6 +19,8 @@ type Observation struct {
 	Advice     string // one sentence; empty when verified
 	Unanswered bool
 	Operators  bool // the installation's own record is broken
+
+	Findings []shape.RecordFinding // for BIMI only
 }
 
 // IsRequired reports whether the domain needs the record for verification.
@@ -29,7 +31,7 @@ func Merge(known []shape.RecordState, seen []Observation) []shape.RecordState {
 	merged := make([]shape.RecordState, 0, len(seen))
 	for _, o := range seen {
 		state := shape.RecordState{Purpose: string(o.Purpose), Selector: o.Selector, Status: string(o.Status),
-			Found: clipValues(o.Found), Error: sanitizeText(o.Advice)}
+			Found: clipValues(o.Found), Error: sanitizeText(o.Advice), Findings: sanitizeFindings(o.Findings)}
 		if o.Unanswered {
 			state.Status, state.Found, state.Error = string(Missing), []string{}, o.Advice
 			for _, k := range known {
@@ -57,8 +59,17 @@ func SameResults(a, b []shape.RecordState) bool {
 	}
 	return slices.EqualFunc(ordered(a), ordered(b), func(x, y shape.RecordState) bool {
 		return x.Purpose == y.Purpose && x.Selector == y.Selector && x.Status == y.Status && x.Error == y.Error &&
-			slices.Equal(x.Found, y.Found)
+			slices.Equal(x.Found, y.Found) && slices.Equal(x.Findings, y.Findings)
 	})
+}
+
+func sanitizeFindings(list []shape.RecordFinding) []shape.RecordFinding {
+	var out []shape.RecordFinding
+	for _, f := range list {
+		f.Found = sanitizeText(f.Found)
+		out = append(out, f)
+	}
+	return out
 }
 
 // clipValues limits how much data from a foreign zone is stored.

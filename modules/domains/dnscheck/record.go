@@ -2,6 +2,7 @@ package dnscheck
 
 import (
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/runtime/mail/dkim"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 )
@@ -18,10 +19,13 @@ const (
 	DMARC      Purpose = "dmarc"
 	InboundMX  Purpose = "inbound_mx"
 	TLSReports Purpose = "tls_reports"
+	BIMI       Purpose = "bimi"
 )
 
 // isRequired reports whether a domain must publish the record to be verified.
-func (p Purpose) isRequired() bool { return p != DMARC && p != InboundMX && p != TLSReports }
+func (p Purpose) isRequired() bool {
+	return p == Ownership || p == DKIM || p == ReturnPath || p == SPF
+}
 
 // Status is the last known state of a record in DNS.
 type Status string
@@ -46,6 +50,8 @@ type RecordCheck struct {
 	Status   Status
 	Found    []string // the value found by the last check
 	Error    string   // one sentence on what to do; empty if verified
+
+	Findings []shape.RecordFinding // for BIMI only, of the last check
 }
 
 const (
@@ -89,6 +95,7 @@ type Set struct {
 	spfInclude     string
 	inboundHost    string // empty if the domain does not receive mail here
 	reportAddress  string // empty if reports are not received here
+	bimi           bimiRecord
 }
 
 // NewSet returns the set of a domain that was loaded with its keys.
@@ -97,7 +104,8 @@ func NewSet(d *ent.Domain, hosts Hosts) Set {
 	return Set{name: d.Name, ownershipToken: d.OwnershipToken, keys: InOrder(d.Edges.Keys),
 		returnPathHost: dnsx.CanonicalName(hosts.ReturnPath), ownTarget: own, shownTarget: shown,
 		spfInclude:  dnsx.CanonicalName(hosts.SPFInclude),
-		inboundHost: dnsx.CanonicalName(hosts.Inbound), reportAddress: hosts.Reports}
+		inboundHost: dnsx.CanonicalName(hosts.Inbound), reportAddress: hosts.Reports,
+		bimi: bimiRecord{d.BimiLogoURL, d.BimiCertificateURL}}
 }
 
 // dmarcValue returns the proposed DMARC record.
@@ -143,6 +151,10 @@ func (e Set) records() []RecordCheck {
 		records = append(records, RecordCheck{Purpose: TLSReports, Type: "TXT", Name: tlsReportsLabel + e.name,
 			Value: e.tlsReportsValue(), TTL: recordTTL})
 	}
+	if e.bimi.logo != "" {
+		records = append(records, RecordCheck{Purpose: BIMI, Type: "TXT", Name: bimiLabel + e.name, Value: e.bimiValue(),
+			TTL: recordTTL})
+	}
 	return records
 }
 
@@ -160,7 +172,7 @@ func (e Set) RecordChecks(d *ent.Domain) []RecordCheck {
 		for _, state := range d.Records {
 			if state.Purpose == string(r.Purpose) && state.Selector == r.Selector {
 				r.Status, r.Error = Status(state.Status), state.Error
-				r.Found = append(r.Found, state.Found...)
+				r.Found, r.Findings = append(r.Found, state.Found...), state.Findings
 			}
 		}
 	}

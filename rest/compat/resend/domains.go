@@ -133,7 +133,7 @@ func (d domain) show(object string, records bool) shownDomain {
 
 var (
 	recordKinds = map[string]string{"ownership": "Ownership", "dkim": "DKIM", "return_path": "SPF", "spf": "SPF",
-		"dmarc": "DMARC", "inbound_mx": "Receiving", "tls_reports": "TLSRPT"}
+		"dmarc": "DMARC", "inbound_mx": "Receiving", "tls_reports": "TLSRPT", "bimi": "BIMI"}
 	recordStatuses = map[string]string{"missing": "pending", "mismatch": "failed", "verified": "verified"}
 )
 

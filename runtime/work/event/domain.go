@@ -14,12 +14,14 @@ func (d Domain) SubjectID() string { return d.DomainID }
 type DomainUpdate struct {
 	Domain
 
-	OpenTracking   bool     `json:"open_tracking" doc:"The setting after the change."`
-	ClickTracking  bool     `json:"click_tracking" doc:"Whether clicks are tracked."`
-	TLSMode        string   `json:"tls_mode" doc:"opportunistic or enforced."`
-	InboundEnabled bool     `json:"inbound_enabled" doc:"Whether the domain receives mail."`
-	Ed25519        bool     `json:"ed25519" doc:"Whether mail is signed by an Ed25519 key as well."`
-	Changed        []string `json:"changed" nullable:"false" doc:"Names of the settings that were changed."`
+	OpenTracking   bool   `json:"open_tracking" doc:"The setting after the change."`
+	ClickTracking  bool   `json:"click_tracking" doc:"Whether clicks are tracked."`
+	TLSMode        string `json:"tls_mode" doc:"opportunistic or enforced."`
+	InboundEnabled bool   `json:"inbound_enabled" doc:"Whether the domain receives mail."`
+	Ed25519            bool     `json:"ed25519" doc:"Whether mail is signed by an Ed25519 key as well."`
+	BIMILogoURL        string   `json:"bimi_logo_url" doc:"URL of the logo in the proposed BIMI record. Empty if no record is proposed."`
+	BIMICertificateURL string   `json:"bimi_certificate_url" doc:"URL of the mark certificate in the proposed BIMI record. Empty if there is none."`
+	Changed            []string `json:"changed" nullable:"false" doc:"Names of the settings that were changed."`
 }
 
 // DomainKey is the payload of domain.dkim_rotated.

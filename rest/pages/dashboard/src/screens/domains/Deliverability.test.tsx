@@ -22,6 +22,7 @@ const empty: Report = {
   advice: { verdict: 'wait', policy: null, days: 0, messages: 0, at_risk: 0, unknown: 0, reason: 'The domain has no DMARC record.', record: 'v=DMARC1; p=none; rua=mailto:dmarc+x@rp.example.org' },
   reporting: { address: 'dmarc+x@rp.example.org', reports: 0, last_report_at: null, refused: [], authorization: { name: 'example.com._report._dmarc.rp.example.org', value: 'v=DMARC1;', status: 'missing' } },
   degradations: [], blocklists: [], feedback_loops: [{ provider: 'Yahoo', name: 'Complaint Feedback Loop', complaints: 0, about: 'Yahoo reports complaints.', fix: 'Register example.com.', page: 'https://senders.yahooinc.com/' }],
+  bimi: [],
   tls: { reports: 0, last_report_at: null, succeeded: 0, failed: 0, days: [], receivers: [], failures: [] },
 }
 
@@ -84,6 +85,17 @@ test('problems at providers, listings and feedback loops show the cause and the 
   expect(root.textContent).toContain('example.comNo answer for us')
   expect([...root.querySelectorAll('a')].map((a) => a.getAttribute('href'))).toEqual(['https://bl.example/remove', 'https://senders.yahooinc.com/'])
   expect(root.textContent).toContain('Yahoo: Complaint Feedback LoopNo complaints')
+})
+
+test('the findings about a logo show what to fix, and texts of its files stay text', async () => {
+  const { root } = await show({ ...full, bimi: [
+    { code: 'logo_title', state: 'met', found: 'The title is "<img src=x>\u202e".', fix: null },
+    { code: 'certificate', state: 'close', found: 'There is no mark certificate.', fix: 'Obtain one.' },
+  ] })
+  expect(root.textContent).toContain('TitleMetThe title is "<img src=x>⟨U+202E⟩".')
+  expect(root.textContent).toContain('Mark certificateNot enough for all providersThere is no mark certificate.Fix: Obtain one.')
+  expect(root.querySelector('img')).toBeNull()
+  expect((await show(full)).root.textContent).not.toContain('BIMI')
 })
 
 test('the proposed record can be published by those who may', async () => {

@@ -75,6 +75,7 @@ export function DeliverabilityView({ report: r, publish }: { report: Report; pub
           </Grid>
         </Card>
       )}
+      <Bimi report={r} />
       <Tls report={r} />
       <Reporting report={r} />
       <FeedbackLoops report={r} />
@@ -95,6 +96,30 @@ function Requirements({ report: r }: { report: Report }) {
               <p className="flex flex-wrap items-center gap-2"><b className="font-medium">{requirementNames[q.code] ?? q.code}</b><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge><span className="text-xs text-ink-3">{q.providers.join(', ')} since {q.since}</span></p>
               <p className="text-ink-2 wrap-anywhere">{q.found}</p>
               {q.fix && <p className="wrap-anywhere"><b className="font-medium">Fix:</b> {q.fix}</p>}
+            </li>
+          )
+        })}
+      </ul>
+    </Card>
+  )
+}
+
+const bimiNames: Record<Report['bimi'][number]['code'], string> = {
+  record: 'DNS record', dmarc: 'DMARC policy', logo: 'Logo file', logo_profile: 'SVG profile', logo_shape: 'Shape', logo_title: 'Title', logo_content: 'Content of the logo', certificate: 'Mark certificate', certificate_issuers: 'Issuers', certificate_validity: 'Validity', certificate_domain: 'Domain in the certificate', certificate_logo: 'Logo in the certificate',
+}
+
+function Bimi({ report: { bimi } }: { report: Report }) {
+  if (bimi.length === 0) return null
+  return (
+    <Card title="Logo next to your mail (BIMI)" padded={false} footer="As of the last DNS check. Mailbox providers decide whether they show the logo.">
+      <ul className="grid divide-y divide-line-soft">
+        {bimi.map((f) => {
+          const look = f.state === 'close' ? { ...states.close, word: 'Not enough for all providers' } : f.state === 'unknown' ? { ...states.unknown, word: 'Not checked' } : states[f.state]
+          return (
+            <li key={f.code} className="grid min-w-0 gap-1 px-4 py-3">
+              <p className="flex flex-wrap items-center gap-2"><b className="font-medium">{bimiNames[f.code]}</b><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge></p>
+              <p className="text-ink-2 wrap-anywhere"><ForeignText text={f.found} /></p>
+              {f.fix && <p className="wrap-anywhere"><b className="font-medium">Fix:</b> {f.fix}</p>}
             </li>
           )
         })}

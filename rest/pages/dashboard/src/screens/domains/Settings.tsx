@@ -1,4 +1,5 @@
 import { unwrap, rest } from '@/api/rest'
+import { useState } from 'react'
 import type { components } from '@/api/rest.gen'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
@@ -9,6 +10,24 @@ import { Switch } from '@/parts/Switch'
 import type { Domain } from './Page'
 
 type Change = components['schemas']['UpdateDomain']
+
+// Bimi is saved with a button, unlike the other settings, because a URL is incomplete while it is typed.
+function Bimi({ domain, locked, save, errors }: { domain: Domain; locked: boolean; save: (body: Change) => void; errors: Record<string, string> }) {
+  const [logo, setLogo] = useState(domain.bimiLogoUrl ?? '')
+  const [certificate, setCertificate] = useState(domain.bimiCertificateUrl ?? '')
+  const same = logo === (domain.bimiLogoUrl ?? '') && certificate === (domain.bimiCertificateUrl ?? '')
+  return (
+    <form className="grid gap-3" onSubmit={(e) => { e.preventDefault(); save({ bimi_logo_url: logo.trim() || null, bimi_certificate_url: certificate.trim() || null }) }}>
+      <Field label="BIMI logo URL" hint="An SVG Tiny PS file on your web server. Postrider checks it and proposes the DNS record. Leave empty for no record." error={errors.bimi_logo_url}>
+        {(p) => <input {...p} type="url" className="input" value={logo} disabled={locked} placeholder="https://example.com/logo.svg" onChange={(e) => setLogo(e.target.value)} />}
+      </Field>
+      <Field label="BIMI certificate URL" hint="The PEM file of a VMC or CMC. Gmail and Apple Mail require one." error={errors.bimi_certificate_url}>
+        {(p) => <input {...p} type="url" className="input" value={certificate} disabled={locked} placeholder="https://example.com/vmc.pem" onChange={(e) => setCertificate(e.target.value)} />}
+      </Field>
+      <div><button type="submit" className="btn" disabled={locked || same}>Save BIMI settings</button></div>
+    </form>
+  )
+}
 
 // Settings saves each change immediately.
 export function Settings({ domain, read }: { domain: Domain; read: () => Promise<unknown> }) {
@@ -41,6 +60,7 @@ export function Settings({ domain, read }: { domain: Domain; read: () => Promise
         </Field>
         {has('inbound') && <Switch label="Receive email for this domain" on={domain.inboundEnabled} disabled={locked} set={(on) => void save.run({ inbound_enabled: on })}>Once the domain is verified, you get an MX record to publish. All email to the domain then arrives here.</Switch>}
         <Switch label="Also sign with Ed25519" on={ed25519} disabled={locked} set={(on) => void save.run({ ed25519: on })}>A second, shorter signature in addition to RSA (RFC 8463). It needs its own DNS record.</Switch>
+        <Bimi domain={domain} locked={locked} save={(body) => void save.run(body)} errors={save.fieldErrors} />
         {save.error !== null && <ErrorAlert title="Not saved" error={save.error} />}
       </div>
     </Card>

@@ -36,6 +36,7 @@ const purposes: Record<string, { name: string; why: string }> = {
   spf: { name: 'SPF', why: 'Authorizes us to send. Merge with your existing SPF record if you have one.' },
   dmarc: { name: 'DMARC', why: 'Tells receivers what to do with mail that fails authentication. Required by Gmail and Yahoo.' },
   inbound_mx: { name: 'Inbound MX', why: 'Routes email for the domain to Postrider.' },
+  bimi: { name: 'BIMI', why: 'Optional: shows your logo next to your mail at providers that support it. The Deliverability tab lists its problems.' },
   tls_reports: { name: 'TLS reports', why: 'Asks senders to report whether TLS works when they send mail to the domain.' },
 }
 
