@@ -510,7 +510,7 @@ func someDomains() []*ent.Domain {
 			Seeded: true,
 			Edges: ent.DomainEdges{Keys: []*ent.DKIMKey{{Selector: "pr1", Algorithm: dkimkey.AlgorithmRsaSha256,
 				State: dkimkey.StateActive}}},
-			TLSMode: domain.TLSModeEnforced, OpenTracking: true, CreatedAt: day, UpdatedAt: day, VerifiedAt: &day}
+			TLSMode: domain.TLSModeEnforced, MtaSts: domain.MtaStsTesting, OpenTracking: true, CreatedAt: day, UpdatedAt: day, VerifiedAt: &day}
 	}
 	return []*ent.Domain{of(bob, "dom_999", "example.net"), of(ada, "dom_002", "example.org"),
 		of(ada, "dom_001", "example.com")}

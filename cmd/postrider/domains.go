@@ -72,7 +72,7 @@ func (d domainName) call(s *session, r remote, method, below string) (json.RawMe
 // printDomain prints a domain, and its records below it.
 func (o output) printDomain(s *session, domain json.RawMessage) error {
 	if err := o.printItem(s, domain, "id", "name", "status", "inbound_enabled", "open_tracking", "click_tracking",
-		"tls_mode", "created_at", "verified_at", "last_checked_at"); err != nil || o.JSON || o.Quiet {
+		"tls_mode", "mta_sts", "bimi_logo_url", "created_at", "verified_at", "last_checked_at"); err != nil || o.JSON || o.Quiet {
 		return err
 	}
 	fmt.Fprintln(s.out)

@@ -10391,7 +10391,7 @@ type DomainCheck {
 
 "The result of a check for one DNS record."
 type DomainCheckRecord {
-  "` + "`" + `ownership` + "`" + `, ` + "`" + `dkim` + "`" + `, ` + "`" + `return_path` + "`" + `, ` + "`" + `spf` + "`" + `, ` + "`" + `dmarc` + "`" + `, ` + "`" + `inbound_mx` + "`" + `, ` + "`" + `tls_reports` + "`" + ` or ` + "`" + `bimi` + "`" + `."
+  "` + "`" + `ownership` + "`" + `, ` + "`" + `dkim` + "`" + `, ` + "`" + `return_path` + "`" + `, ` + "`" + `spf` + "`" + `, ` + "`" + `dmarc` + "`" + `, ` + "`" + `inbound_mx` + "`" + `, ` + "`" + `tls_reports` + "`" + `, ` + "`" + `bimi` + "`" + `, ` + "`" + `mta_sts_host` + "`" + ` or ` + "`" + `mta_sts` + "`" + `."
   purpose: String!
   "Selector of the key, for a DKIM record."
   selector: String
@@ -10449,7 +10449,7 @@ enum MTASTSMode {
 
 "A DNS record of a domain."
 type DNSRecord {
-  "` + "`" + `ownership` + "`" + `, ` + "`" + `dkim` + "`" + `, ` + "`" + `return_path` + "`" + `, ` + "`" + `spf` + "`" + `, ` + "`" + `dmarc` + "`" + `, ` + "`" + `inbound_mx` + "`" + `, ` + "`" + `tls_reports` + "`" + ` or ` + "`" + `bimi` + "`" + `."
+  "` + "`" + `ownership` + "`" + `, ` + "`" + `dkim` + "`" + `, ` + "`" + `return_path` + "`" + `, ` + "`" + `spf` + "`" + `, ` + "`" + `dmarc` + "`" + `, ` + "`" + `inbound_mx` + "`" + `, ` + "`" + `tls_reports` + "`" + `, ` + "`" + `bimi` + "`" + `, ` + "`" + `mta_sts_host` + "`" + ` or ` + "`" + `mta_sts` + "`" + `."
   purpose: String!
   "The record type, such as ` + "`" + `TXT` + "`" + `."
   type: String!

@@ -408,7 +408,7 @@ type DKIMKey struct {
 
 // A DNS record of a domain.
 type DNSRecord struct {
-	// `ownership`, `dkim`, `return_path`, `spf`, `dmarc`, `inbound_mx`, `tls_reports` or `bimi`.
+	// `ownership`, `dkim`, `return_path`, `spf`, `dmarc`, `inbound_mx`, `tls_reports`, `bimi`, `mta_sts_host` or `mta_sts`.
 	Purpose string `json:"purpose"`
 	// The record type, such as `TXT`.
 	Type string `json:"type"`
@@ -530,7 +530,7 @@ type DomainCheck struct {
 
 // The result of a check for one DNS record.
 type DomainCheckRecord struct {
-	// `ownership`, `dkim`, `return_path`, `spf`, `dmarc`, `inbound_mx`, `tls_reports` or `bimi`.
+	// `ownership`, `dkim`, `return_path`, `spf`, `dmarc`, `inbound_mx`, `tls_reports`, `bimi`, `mta_sts_host` or `mta_sts`.
 	Purpose string `json:"purpose"`
 	// Selector of the key, for a DKIM record.
 	Selector *string `json:"selector,omitempty"`

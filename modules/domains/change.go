@@ -29,6 +29,7 @@ type DomainChange struct {
 	InboundEnabled *bool
 	Ed25519        *bool // whether to sign mail with an Ed25519 key as well
 
+	MTASTS             *string // off, none, testing, enforce
 	BIMILogoURL        *string // empty: no BIMI record is proposed
 	BIMICertificateURL *string
 }
@@ -38,6 +39,10 @@ func (c DomainChange) Validate() fault.Fields {
 	wrong := fault.Fields{}
 	if c.TLSMode != nil && domain.TLSModeValidator(domain.TLSMode(*c.TLSMode)) != nil {
 		wrong.Add("tls_mode", "must be %s or %s", domain.TLSModeOpportunistic, domain.TLSModeEnforced)
+	}
+	if c.MTASTS != nil && domain.MtaStsValidator(domain.MtaSts(*c.MTASTS)) != nil {
+		wrong.Add("mta_sts", "must be %s, %s, %s or %s", domain.MtaStsOff, domain.MtaStsNone, domain.MtaStsTesting,
+			domain.MtaStsEnforce)
 	}
 	for field, url := range map[string]*string{"bimi_logo_url": c.BIMILogoURL, "bimi_certificate_url": c.BIMICertificateURL} {
 		if url == nil || *url == "" {
@@ -59,7 +64,7 @@ func (c DomainChange) rejectDisabled(on module.On, wrong fault.Fields) {
 		given  bool
 		module string
 	}{"open_tracking": {c.OpenTracking != nil, "tracking"}, "click_tracking": {c.ClickTracking != nil, "tracking"},
-		"inbound_enabled": {c.InboundEnabled != nil, "inbound"}} {
+		"inbound_enabled": {c.InboundEnabled != nil, "inbound"}, "mta_sts": {c.MTASTS != nil, "inbound"}} {
 		if setting.given && !on.Has(setting.module) {
 			wrong.Add(field, moduleDisabledMessage, setting.module)
 		}
@@ -74,18 +79,21 @@ func (c DomainChange) changesDelivery() bool {
 // A domain with new records is checked soon. A domain without a next check (seeded, lost) stays without one.
 const storeSettings = `
 UPDATE domains SET open_tracking = $2, click_tracking = $3, tls_mode = $4, inbound_enabled = $5, bimi_logo_url = $6,
-       bimi_certificate_url = $7, updated_at = now(),
-       due_at = CASE WHEN $8 AND due_at IS NOT NULL THEN least(due_at, now() + make_interval(secs => $9)) ELSE due_at END
+       bimi_certificate_url = $7, mta_sts = $8, updated_at = now(),
+       due_at = CASE WHEN $9 AND due_at IS NOT NULL THEN least(due_at, now() + make_interval(secs => $10)) ELSE due_at END
  WHERE id = $1 RETURNING now()`
 
 // recordSettings are the settings that propose records.
-var recordSettings = []string{"inbound_enabled", "bimi_logo_url", "bimi_certificate_url"}
+var recordSettings = []string{"inbound_enabled", "mta_sts", "bimi_logo_url", "bimi_certificate_url"}
 
 // Update changes settings of a domain. Delivery settings of a domain that cannot send are rejected with
 // domain_not_verified.
 func (s *Service) Update(ctx context.Context, accountID, domainID string, c DomainChange) (*ent.Domain, error) {
 	wrong := c.Validate()
 	c.rejectDisabled(s.on, wrong)
+	if err := s.checkPolicy(ctx, accountID, domainID, c, wrong); err != nil {
+		return nil, fmt.Errorf("update domain: %w", err)
+	}
 	if err := wrong.Err(); err != nil {
 		return nil, err
 	}
@@ -111,7 +119,7 @@ func (s *Service) Update(ctx context.Context, accountID, domainID string, c Doma
 			}
 		}
 		now.UpdatedAt, err = db.One(ctx, tx, db.Value[time.Time], storeSettings, domainID, now.OpenTracking,
-			now.ClickTracking, string(now.TLSMode), now.InboundEnabled, now.BimiLogoURL, now.BimiCertificateURL,
+			now.ClickTracking, string(now.TLSMode), now.InboundEnabled, now.BimiLogoURL, now.BimiCertificateURL, string(now.MtaSts),
 			slices.ContainsFunc(changed, func(name string) bool { return slices.Contains(recordSettings, name) }), firstCheck.Seconds())
 		if err != nil {
 			return err
@@ -119,7 +127,7 @@ func (s *Service) Update(ctx context.Context, accountID, domainID string, c Doma
 		return s.bus.Publish(ctx, tx, event.New(accountID, event.DomainUpdated, now.UpdatedAt, event.DomainUpdate{
 			Domain:       event.Domain{DomainID: now.ID, Name: now.Name, Status: string(now.Status)},
 			OpenTracking: now.OpenTracking, ClickTracking: now.ClickTracking, TLSMode: string(now.TLSMode),
-			InboundEnabled: now.InboundEnabled, BIMILogoURL: now.BimiLogoURL, BIMICertificateURL: now.BimiCertificateURL,
+			InboundEnabled: now.InboundEnabled, MTASTS: string(now.MtaSts), BIMILogoURL: now.BimiLogoURL, BIMICertificateURL: now.BimiCertificateURL,
 			Ed25519: *cmp.Or(c.Ed25519, &before.Ed25519), Changed: changed,
 		}))
 	})
@@ -148,6 +156,10 @@ func (c DomainChange) apply(d *ent.Domain) (changed []string) {
 		changed = append(changed, "tls_mode")
 	}
 	set("inbound_enabled", &d.InboundEnabled, c.InboundEnabled)
+	if c.MTASTS != nil && string(d.MtaSts) != *c.MTASTS {
+		d.MtaSts = domain.MtaSts(*c.MTASTS)
+		changed = append(changed, "mta_sts")
+	}
 	setText := func(name string, target *string, want *string) {
 		if want != nil && *target != *want {
 			*target = *want

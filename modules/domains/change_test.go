@@ -46,7 +46,7 @@ func TestVerifiedDomainAcceptsDeliverySettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := event.DomainUpdate{Domain: event.Domain{DomainID: d.ID, Name: "example.com", Status: "verified"},
-		OpenTracking: true, TLSMode: "enforced",
+		OpenTracking: true, TLSMode: "enforced", MTASTS: "off",
 		Changed: []string{"open_tracking", "tls_mode"}}
 	if diff := cmp.Diff(want, told); diff != "" {
 		t.Error(diff)

@@ -18,6 +18,7 @@ type Config struct {
 	OwnTargets     bool   // show each domain a target of its own below ReturnPathHost
 	SPFInclude     string // host of the SPF include
 	SMTPHost       string // host of the relay
+	PolicyHost     string // target of the CNAME records of MTA-STS policies; empty: none are served
 	Hostname       string // EHLO name; may be empty
 
 	CheckTimeout time.Duration // maximum time for all lookups of one check of one domain; zero: 15 s
@@ -28,7 +29,7 @@ func ConfigOf(cfg setting.Values) Config {
 	return Config{BaseHost: config.BaseHost(cfg), Hostname: config.Hostname.Get(cfg),
 		SandboxDomain: config.SandboxDomain.Get(cfg), ReturnPathHost: config.ReturnPathHost.Get(cfg),
 		OwnTargets: config.OwnTargets.Get(cfg),
-		SPFInclude: config.SPFInclude.Get(cfg), SMTPHost: config.SMTPHost.Get(cfg)}
+		SPFInclude: config.SPFInclude.Get(cfg), SMTPHost: config.SMTPHost.Get(cfg), PolicyHost: config.TrackingHost.Get(cfg)}
 }
 
 func (c Config) withDefaults() Config {
@@ -40,7 +41,8 @@ func (c Config) withDefaults() Config {
 
 // hosts returns the names that the records of domains point to.
 func (c Config) hosts() dnscheck.Hosts {
-	return dnscheck.Hosts{ReturnPath: c.ReturnPathHost, OwnTargets: c.OwnTargets, SPFInclude: c.SPFInclude, Inbound: c.SMTPHost}
+	return dnscheck.Hosts{ReturnPath: c.ReturnPathHost, OwnTargets: c.OwnTargets, SPFInclude: c.SPFInclude, Inbound: c.SMTPHost,
+		Policies: c.PolicyHost}
 }
 
 // Validate reports every invalid setting.

@@ -23,7 +23,10 @@ type Receiver struct {
 }
 
 // receipt is a cached result for a name; without DomainID, the name does not receive mail.
-type receipt struct{ receiver Receiver }
+type receipt struct {
+	receiver Receiver
+	policy   domain.MtaSts // mode of its MTA-STS policy
+}
 
 // ttl returns how long the result is cached. Unknown names are cached only briefly; this still bounds the
 // cost of guessing names.
@@ -57,7 +60,7 @@ func (l *lookups) loadReceiver(ctx context.Context, name string) (receipt, error
 	case err != nil:
 		return receipt{}, err
 	default:
-		answer.receiver = Receiver{AccountID: *row.AccountID, DomainID: row.ID, Domain: row.Name}
+		answer = receipt{Receiver{AccountID: *row.AccountID, DomainID: row.ID, Domain: row.Name}, row.MtaSts}
 	}
 	return answer, nil
 }
@@ -97,7 +100,7 @@ func (l *lookups) Postmaster(ctx context.Context, host string) (Receiver, error)
 		if errors.Is(err, sql.ErrNoRows) {
 			err = nil
 		}
-		return receipt{receiver}, err
+		return receipt{receiver: receiver}, err
 	})
 	if err != nil {
 		return Receiver{}, fmt.Errorf("postmaster: %w", err)

@@ -39,8 +39,11 @@ type checks struct {
 	hosts   dnscheck.Hosts // host names of this installation
 	reports *reportaddress.Signer
 	lookups *lookups
-	log     *slog.Logger
-	worker  *worker.Worker[job, checked]
+
+	certificates PolicyCertificates
+
+	log    *slog.Logger
+	worker *worker.Worker[job, checked]
 }
 
 func (s *checks) queue() worker.Queue[job, checked] {

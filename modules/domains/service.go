@@ -41,6 +41,10 @@ type Params struct {
 
 	Reports *reportaddress.Signer `optional:"true"` // nil: reports are not received here
 	Logos   dnscheck.LogoChecker  `optional:"true"` // nil: the files of BIMI records are not checked
+
+	Policies     dnscheck.PolicyFetcher   `optional:"true"` // nil: MTA-STS policies are not fetched
+	MailHost     dnscheck.MailHostChecker `optional:"true"` // nil: the certificate of the mail server is not checked
+	Certificates PolicyCertificates       `optional:"true"` // nil: this installation obtains no certificates
 }
 
 // accountReader is the part of the accounts module that this module uses.
@@ -78,13 +82,14 @@ func New(p Params) (*Service, error) {
 	keys := signing.NewRing(p.Box, p.NewKey, p.Engine)
 	names := names{newReserved(config), p.Accounts}
 	lookups := newLookups(p.DB, keys, names.reserved.sandbox)
-	checker := dnscheck.Checker{DNS: p.Resolver.WithoutCache(), Logos: p.Logos, Within: config.CheckTimeout}
+	checker := dnscheck.Checker{DNS: p.Resolver.WithoutCache(), Logos: p.Logos, Policies: p.Policies, MailHost: p.MailHost,
+		Within: config.CheckTimeout}
 	s := &Service{lookups: lookups, db: p.DB, bus: p.Bus, names: names, keys: keys, cursors: p.Cursors,
 		log: p.Logger, on: p.On,
 		claims: &claims{db: p.DB, bus: p.Bus, names: names, checker: checker, keys: keys, lookups: lookups,
 			cursors: p.Cursors, log: p.Logger, key: p.Box.Derive("domain-claim")},
 		checks: &checks{db: p.DB, bus: p.Bus, keys: keys, checker: checker, hosts: config.hosts(), reports: p.Reports, lookups: lookups,
-			log: p.Logger}}
+			certificates: p.Certificates, log: p.Logger}}
 	s.checks.worker = worker.New(s.checks.queue(), worker.Config{Concurrency: checksAtOnce, Batch: checksAtOnce,
 		Lease: config.CheckTimeout + 45*time.Second,
 		Poll:  5 * time.Second}, p.Logger, p.Metrics)

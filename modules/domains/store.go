@@ -24,6 +24,8 @@ type outcome struct {
 	to      domain.Status
 	claimed bool // valid, but another account has verified the name
 	rotated int  // replacements of keys
+
+	policyHost string // needs a certificate; empty: none does
 }
 
 const standingSQL = `
@@ -73,6 +75,9 @@ func (s *checks) store(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *in
 	}
 	if result.rotated, err = activate(ctx, tx, s.bus, d, at, ripe); err != nil {
 		return outcome{}, err
+	}
+	if CanSend(result.to) && dnscheck.HasPolicyHost(v.records, s.hosts.Policies) {
+		result.policyHost = dnscheck.PolicyHost(d.Name)
 	}
 	changed := result.to != result.from || !dnscheck.SameResults(before.records, v.records)
 	if err := storeHistory(ctx, tx, d, result.to, v.records, changed); err != nil {
@@ -143,4 +148,7 @@ func (s *checks) announce(d *ent.Domain, o outcome) {
 		s.bus.Wake()
 	}
 	s.lookups.forget(*d.AccountID, d.Name)
+	if o.policyHost != "" && s.certificates != nil {
+		s.certificates.Obtain(o.policyHost)
+	}
 }

@@ -292,7 +292,7 @@ func (f *fakeDomains) Records(*ent.Domain) []dnscheck.RecordCheck {
 func sampleDomain() *ent.Domain {
 	created := time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)
 	return &ent.Domain{ID: domainID, Name: "example.com", Status: domain.StatusPending,
-		TLSMode:   domain.TLSModeOpportunistic,
+		TLSMode: domain.TLSModeOpportunistic, MtaSts: domain.MtaStsOff,
 		CreatedAt: created, UpdatedAt: created, LastCheckedAt: &created, Edges: ent.DomainEdges{Keys: []*ent.DKIMKey{
 			{Selector: "pr1", Algorithm: dkimkey.AlgorithmRsaSha256, State: dkimkey.StateActive, CreatedAt: created, ActivatedAt: &created}}}}
 }

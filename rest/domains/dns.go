@@ -44,7 +44,7 @@ type dnsApplied struct {
 }
 
 type dnsChange struct {
-	Purpose  string   `json:"purpose" enum:"ownership,dkim,return_path,spf,dmarc,inbound_mx,tls_reports,bimi" doc:"What the record is for."`
+	Purpose  string   `json:"purpose" enum:"ownership,dkim,return_path,spf,dmarc,inbound_mx,tls_reports,bimi,mta_sts_host,mta_sts" doc:"What the record is for."`
 	Type     string   `json:"type" enum:"TXT,CNAME,MX" doc:"The type of the DNS record."`
 	Name     string   `json:"name" doc:"Full name, without a final dot."`
 	Value    string   `json:"value" doc:"Published value without quotes: the value of the record, or the existing SPF record with our term added."`

@@ -47,6 +47,7 @@ type domainRecord struct {
 	ClickTracking  bool              `json:"click_tracking" doc:"Whether clicks are tracked."`
 	TLSMode        string            `json:"tls_mode" enum:"opportunistic,enforced" doc:"Whether delivery requires TLS (enforced) or uses it if available (opportunistic)."`
 	InboundEnabled bool              `json:"inbound_enabled" doc:"Whether the domain receives mail."`
+	MTASTS         string            `json:"mta_sts" enum:"off,none,testing,enforce" doc:"Mode of the MTA-STS policy that this installation serves for the domain (RFC 8461); off if it serves none."`
 	BIMILogo       *string           `json:"bimi_logo_url" doc:"URL of the logo in the proposed BIMI record; null if no record is proposed." example:"https://example.com/bimi/logo.svg"`
 	BIMICert       *string           `json:"bimi_certificate_url" doc:"URL of the mark certificate in the proposed BIMI record; null if there is none."`
 	DKIM           domainDKIM        `json:"dkim" doc:"The DKIM key that signs mail from the domain."`
@@ -58,7 +59,7 @@ type domainRecord struct {
 }
 
 type dnsRecord struct {
-	Purpose  string   `json:"purpose" enum:"ownership,dkim,return_path,spf,dmarc,inbound_mx,tls_reports,bimi" doc:"What the record is for."`
+	Purpose  string   `json:"purpose" enum:"ownership,dkim,return_path,spf,dmarc,inbound_mx,tls_reports,bimi,mta_sts_host,mta_sts" doc:"What the record is for."`
 	Type     string   `json:"type" enum:"TXT,CNAME,MX" doc:"The type of the DNS record."`
 	Name     string   `json:"name" doc:"The full name, without a trailing dot."`
 	Value    string   `json:"value" doc:"The value to publish, without quotes."`
@@ -136,7 +137,7 @@ func (e *edge) toRecord(d *ent.Domain) domainRecord {
 		ID: d.ID, Name: d.Name, Status: string(d.Status), Records: []dnsRecord{}, OpenTracking: d.OpenTracking,
 		ClickTracking: d.ClickTracking,
 		TLSMode:       string(d.TLSMode), InboundEnabled: d.InboundEnabled,
-		BIMILogo: wire.OrNull(d.BimiLogoURL), BIMICert: wire.OrNull(d.BimiCertificateURL),
+		MTASTS: string(d.MtaSts), BIMILogo: wire.OrNull(d.BimiLogoURL), BIMICert: wire.OrNull(d.BimiCertificateURL),
 		DKIM:          signingKey(d),
 		DKIMKeys:      keyList(d),
 		LastCheckedAt: wire.OptionalTime{At: d.LastCheckedAt}, VerifiedAt: wire.OptionalTime{At: d.VerifiedAt},

@@ -12,7 +12,7 @@ func domainExample() map[string]any {
 			record("ownership", "TXT", "_service.example.com", "postrider-verification=6f1d2c", true),
 			record("return_path", "CNAME", "rp.example.com", "rp.mail.example.org", true),
 		},
-		"open_tracking": false, "click_tracking": false, "tls_mode": "opportunistic", "inbound_enabled": false, "bimi_logo_url": nil, "bimi_certificate_url": nil,
+		"open_tracking": false, "click_tracking": false, "tls_mode": "opportunistic", "inbound_enabled": false, "mta_sts": "off", "bimi_logo_url": nil, "bimi_certificate_url": nil,
 		"dkim": map[string]any{"selector": "pr1", "algorithm": "rsa-sha256", "ready": true},
 		"dkim_keys": []any{map[string]any{"selector": "pr1", "algorithm": "rsa-sha256", "status": "active", "ready": true,
 			"created_at": "2026-01-15T09:30:00.000Z", "activated_at": "2026-01-15T09:30:00.000Z", "retired_at": nil, "keep_until": nil}},

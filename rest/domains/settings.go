@@ -57,6 +57,9 @@ func changeBody(c *domains.DomainChange) body.Object {
 		{Name: "inbound_enabled", Type: body.Pointer(&c.InboundEnabled, body.Boolean), About: "Whether the domain receives mail."},
 		{Name: "ed25519", Type: body.Pointer(&c.Ed25519, body.Boolean), About: "Whether mail is signed with Ed25519 " +
 			"in addition to RSA (RFC 8463). The key is used once its record is found."},
+		{Name: "mta_sts", Type: body.Pointer(&c.MTASTS, mtaSTSMode), About: "Mode of the MTA-STS policy that this installation " +
+			"serves for a domain with `inbound_enabled`. `enforce` requires that all MX records point here, and a valid certificate. " +
+			"Set `none` for a week before `off`, so that senders discard the policy."},
 		{Name: "bimi_logo_url", Type: body.Pointer(&c.BIMILogoURL, body.Text), About: "HTTPS URL of the logo, an SVG Tiny PS " +
 			"image. With it, a BIMI record is proposed and checked. `null` removes it.", Example: "https://example.com/bimi/logo.svg",
 			Null: func() { c.BIMILogoURL = new("") }},
@@ -65,6 +68,8 @@ func changeBody(c *domains.DomainChange) body.Object {
 			Null: func() { c.BIMICertificateURL = new("") }},
 	}, Check: func(d *body.Decoder) { d.AddErrors(c.Validate()) }}
 }
+
+func mtaSTSMode(to *string) body.Type { return body.Choice(to, "off", "none", "testing", "enforce") }
 
 func tlsMode(to *string) body.Type { return body.Choice(to, "opportunistic", "enforced") }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/modules/accounts/storage"
 	"github.com/postrider/postrider/modules/apilog"
+	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/signin"
 	"github.com/postrider/postrider/modules/tracking/linkrules"
 	"github.com/postrider/postrider/rest/api"
@@ -66,8 +67,9 @@ type edgeParams struct {
 	Storage   *storage.Service
 	Audit     *audit.Service
 	Cursors   *page.Codec
-	SignIn    *signin.Service `optional:"true"`
-	APILog    *apilog.Service `optional:"true"`
+	SignIn    *signin.Service  `optional:"true"`
+	Domains   *domains.Service `optional:"true"`
+	APILog    *apilog.Service  `optional:"true"`
 	Served    *Routes
 
 	Routes    []api.Routes       `group:"routes"`
@@ -203,7 +205,7 @@ func (p edgeParams) handler(on []string, health *probes.Probes, local *localMetr
 		p.Served.add(l.prefix)
 	}
 	p.Served.add(api.Patterns()...)
-	return p.trackingHostsFirst(p.hooksFirst(apiFirst(api, p.compatFirst(api, p.linksFirst(mux))))), nil
+	return p.trackingHostsFirst(p.policiesFirst(p.hooksFirst(apiFirst(api, p.compatFirst(api, p.linksFirst(mux)))))), nil
 }
 
 // serveExplorer serves the editor for GraphQL queries to signed-in users and, in development mode, to any visitor.

@@ -65,10 +65,10 @@ func (p edgeParams) toTLS(served http.Handler) http.Handler {
 	})
 }
 
-// underOurName serves everything under the host of the base URL, and only message links under tracking
-// hosts.
+// underOurName serves everything under the host of the base URL, only message links under tracking hosts, and only
+// MTA-STS policies under the hosts for them.
 func (p edgeParams) underOurName(served http.Handler) http.Handler {
-	links := p.trackingHostsFirst(p.linksFirst(http.NotFoundHandler()))
+	links := p.trackingHostsFirst(p.policiesFirst(p.linksFirst(http.NotFoundHandler())))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !p.isOurs(r) {
 			links.ServeHTTP(w, r)

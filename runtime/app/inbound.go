@@ -10,8 +10,6 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/deliverability"
-	"github.com/postrider/postrider/modules/domains/bimi"
-	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/sending/linkcheck"
@@ -70,11 +68,6 @@ func newFileClient(cfg setting.Values, resolver *dnsx.Resolver) *http.Client {
 	}
 	return egress.NewClient(egress.ClientConfig{Guard: guard, PlainLoopback: dev,
 		Lookup: egress.WithLocalhost(resolver.LookupIP)})
-}
-
-// newLogoChecker returns the checker of BIMI logos.
-func newLogoChecker(cfg setting.Values, resolver *dnsx.Resolver) dnscheck.LogoChecker {
-	return bimi.New(newFileClient(cfg, resolver))
 }
 
 // newOutgoingSpamFilter returns nil if none is configured.

@@ -163,7 +163,7 @@ var registry = []Module{
 	{
 		Name: "domains", Line: "sending domains: keys, DNS records, verification, the sandbox domain",
 		Requires: []string{"accounts"},
-		Option:   fx.Options(domains.Module, fx.Provide(newLogoChecker)),
+		Option:   fx.Options(domains.Module, domainPeers),
 		Routes: []route{
 			routesOf(func(s *domains.Service) api.Routes { return restdomains.Routes(s) }),
 			routesOf(func(p *publish.Service) api.Routes { return restdomains.DNSRoutes(p) }),

@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/fx"
 
+	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/modules/tracking/certificate"
 	"github.com/postrider/postrider/modules/tracking/hosts"
@@ -29,7 +30,7 @@ import (
 type secured struct {
 	https    net.Listener        // listener for the base URL: POSTRIDER_HTTP_TLS_ADDR
 	files    *tls.Config         // its certificate, from files; if nil, the keeper has it
-	tracking net.Listener        // listener for tracking hosts: POSTRIDER_TRACKING_TLS_ADDR
+	tracking net.Listener        // listener for the hosts of accounts: POSTRIDER_TRACKING_TLS_ADDR
 	keeper   *certificate.Keeper // gets certificates from an ACME authority
 }
 
@@ -65,11 +66,12 @@ func newSecured(lc fx.Lifecycle, cfg setting.Values, on modulesOn, d *db.DB, box
 	if s.https != nil && s.files == nil {
 		names = append(names, config.BaseHost(cfg))
 	}
-	allowed := func(_ context.Context, host string) error {
-		return fmt.Errorf("%s is not a name of this installation", host)
+	var allow []func(ctx context.Context, host string) error
+	if slices.Contains(on, "inbound") {
+		allow = append(allow, domains.AllowPolicyHosts(d, config.TrackingHost.Get(cfg)))
 	}
 	if slices.Contains(on, "tracking") {
-		allowed = hosts.AllowServed(d)
+		allow = append(allow, hosts.AllowServed(d))
 	}
 	s.keeper = certificate.New(certificate.Params{DB: d, Box: box, Logger: log, Config: certificate.Config{
 		CA: tracking.ACMECA.Get(cfg), Email: tracking.ACMEEmail.Get(cfg), HTTPPort: portOf(cfg), TLSPort: port.Addr().(*net.TCPAddr).Port},
@@ -77,7 +79,13 @@ func newSecured(lc fx.Lifecycle, cfg setting.Values, on modulesOn, d *db.DB, box
 			if slices.Contains(names, host) {
 				return nil
 			}
-			return allowed(ctx, host)
+			refused := fmt.Errorf("%s is not a name of this installation", host)
+			for _, allows := range allow {
+				if refused = allows(ctx, host); refused == nil {
+					return nil
+				}
+			}
+			return refused
 		}})
 	lc.Append(fx.Hook{OnStart: func(context.Context) error {
 		if s.https != nil && s.files == nil {
@@ -130,14 +138,14 @@ func (p edgeParams) challenges(others http.Handler) http.Handler {
 	return p.Secured.keeper.Challenge(others)
 }
 
-// serveTrackingHosts serves only the public links of messages under tracking hosts, and neither the API nor pages that
-// require sign-in.
+// serveTrackingHosts serves only the public links of messages under tracking hosts, and MTA-STS policies under their
+// hosts, and neither the API nor pages that require sign-in.
 func (p edgeParams) serveTrackingHosts(observed *telemetry.HTTP) {
 	if p.Secured.tracking == nil {
 		return
 	}
 	s := server.New(server.Params{Listener: p.Secured.tracking, TLS: p.Secured.keeper.TLS(),
-		Handler: p.trackingHostsFirst(p.linksFirst(http.NotFoundHandler())), Observe: observed.Wrap,
+		Handler: p.trackingHostsFirst(p.policiesFirst(p.linksFirst(http.NotFoundHandler()))), Observe: observed.Wrap,
 		Budget: p.Budget, Proxies: config.TrustedProxies.Get(p.Config), Logger: p.Logger,
 		Fail: func(err error) { p.Logger.Error("listener of tracking hosts failed", telemetry.KeyError, err) }})
 	p.Lifecycle.Append(hookOf(s))

@@ -22,8 +22,12 @@ type DNS interface {
 
 // Checker looks up records. It is safe for concurrent use.
 type Checker struct {
-	DNS    DNS
-	Logos  LogoChecker   // nil: the files of a BIMI record are not checked
+	DNS   DNS
+	Logos LogoChecker // nil: the files of a BIMI record are not checked
+
+	Policies PolicyFetcher   // nil: MTA-STS policies are not fetched
+	MailHost MailHostChecker // nil: the certificate of the mail server is not checked
+
 	Within time.Duration // maximum time for all lookups of one domain
 }
 
@@ -53,6 +57,10 @@ func (c Checker) CheckRecords(ctx context.Context, e Set, signers map[string]cry
 		looks = append(looks, func() Observation {
 			return c.lookTXT(ctx, TLSReports, tlsReportsLabel+e.name, e, compareTLSReports)
 		})
+	}
+	if e.hostsPolicy() {
+		looks = append(looks, func() Observation { return c.lookPolicyHost(ctx, e) },
+			func() Observation { return c.lookTXT(ctx, MTASTS, mtaSTSLabel+e.name, e, compareMTASTS) })
 	}
 	if e.bimi.logo != "" {
 		looks = append(looks, func() Observation { return c.lookBIMI(ctx, e) })
@@ -115,23 +123,29 @@ func probe(e Set, key *ent.DKIMKey, signer crypto.Signer, published string) erro
 	return signatures[0].Err
 }
 
-// lookReturnPath follows the aliases one by one: some DNS servers return the whole chain, others only the first
-// alias.
-func (c Checker) lookReturnPath(ctx context.Context, e Set) Observation {
-	name := returnPathLabel + e.name
-	var chain []string
+// aliases follows the aliases of a name to a target one by one: some DNS servers return the whole chain, others only the
+// first alias.
+func (c Checker) aliases(ctx context.Context, name, target string) (chain []string, err error) {
 	for at := name; len(chain) < maxAliases; at = dnsx.CanonicalName(chain[len(chain)-1]) {
 		next, err := c.DNS.LookupCNAME(ctx, at)
 		if errors.Is(err, dnsx.ErrNotFound) {
 			break
 		}
 		if err != nil {
-			return unansweredObservation(ReturnPath, name)
+			return nil, err
 		}
-		chain = append(chain, next)
-		if dnsx.CanonicalName(next) == e.returnPathHost {
+		if chain = append(chain, next); dnsx.CanonicalName(next) == target {
 			break
 		}
+	}
+	return chain, nil
+}
+
+func (c Checker) lookReturnPath(ctx context.Context, e Set) Observation {
+	name := returnPathLabel + e.name
+	chain, err := c.aliases(ctx, name, e.returnPathHost)
+	if err != nil {
+		return unansweredObservation(ReturnPath, name)
 	}
 	o := compareReturnPath(e, chain)
 	if o.Status != Verified {

@@ -2,6 +2,7 @@ package dnscheck
 
 import (
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/runtime/mail/dkim"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
@@ -20,6 +21,8 @@ const (
 	InboundMX  Purpose = "inbound_mx"
 	TLSReports Purpose = "tls_reports"
 	BIMI       Purpose = "bimi"
+	MTASTS     Purpose = "mta_sts"
+	MTASTSHost Purpose = "mta_sts_host"
 )
 
 // isRequired reports whether a domain must publish the record to be verified.
@@ -81,6 +84,7 @@ type Hosts struct {
 	OwnTargets bool   // show each domain a target of its own, below ReturnPath
 	SPFInclude string // host of the SPF include
 	Inbound    string // target of the MX record; empty if the domain does not receive mail here
+	Policies   string // target of the mta-sts CNAME; empty if no policies are served here
 	Reports    string // address for DMARC and TLS reports; empty if they are not received here
 }
 
@@ -96,6 +100,8 @@ type Set struct {
 	inboundHost    string // empty if the domain does not receive mail here
 	reportAddress  string // empty if reports are not received here
 	bimi           bimiRecord
+	mtaSTS         domain.MtaSts
+	policyTarget   string // empty if policies are not served here
 }
 
 // NewSet returns the set of a domain that was loaded with its keys.
@@ -105,7 +111,7 @@ func NewSet(d *ent.Domain, hosts Hosts) Set {
 		returnPathHost: dnsx.CanonicalName(hosts.ReturnPath), ownTarget: own, shownTarget: shown,
 		spfInclude:  dnsx.CanonicalName(hosts.SPFInclude),
 		inboundHost: dnsx.CanonicalName(hosts.Inbound), reportAddress: hosts.Reports,
-		bimi: bimiRecord{d.BimiLogoURL, d.BimiCertificateURL}}
+		bimi: bimiRecord{d.BimiLogoURL, d.BimiCertificateURL}, mtaSTS: d.MtaSts, policyTarget: dnsx.CanonicalName(hosts.Policies)}
 }
 
 // dmarcValue returns the proposed DMARC record.
@@ -150,6 +156,11 @@ func (e Set) records() []RecordCheck {
 	if e.wantsTLSReports() {
 		records = append(records, RecordCheck{Purpose: TLSReports, Type: "TXT", Name: tlsReportsLabel + e.name,
 			Value: e.tlsReportsValue(), TTL: recordTTL})
+	}
+	if e.hostsPolicy() {
+		records = append(records,
+			RecordCheck{Purpose: MTASTSHost, Type: "CNAME", Name: policyHostLabel + e.name, Value: e.policyTarget, TTL: recordTTL},
+			RecordCheck{Purpose: MTASTS, Type: "TXT", Name: mtaSTSLabel + e.name, Value: e.mtaSTSValue(), TTL: recordTTL})
 	}
 	if e.bimi.logo != "" {
 		records = append(records, RecordCheck{Purpose: BIMI, Type: "TXT", Name: bimiLabel + e.name, Value: e.bimiValue(),

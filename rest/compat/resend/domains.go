@@ -133,7 +133,8 @@ func (d domain) show(object string, records bool) shownDomain {
 
 var (
 	recordKinds = map[string]string{"ownership": "Ownership", "dkim": "DKIM", "return_path": "SPF", "spf": "SPF",
-		"dmarc": "DMARC", "inbound_mx": "Receiving", "tls_reports": "TLSRPT", "bimi": "BIMI"}
+		"dmarc": "DMARC", "inbound_mx": "Receiving", "tls_reports": "TLSRPT", "bimi": "BIMI", "mta_sts_host": "MTA-STS",
+		"mta_sts": "MTA-STS"}
 	recordStatuses = map[string]string{"missing": "pending", "mismatch": "failed", "verified": "verified"}
 )
 

@@ -23,7 +23,7 @@ const maxPolicy = 64 << 10
 func (f *Finder) fetchPolicy(ctx context.Context, domain string) (*mox.Policy, error) {
 	limited, cancel := context.WithTimeout(ctx, f.cfg.FetchTimeout)
 	defer cancel()
-	text, err := f.fetchText(limited, domain)
+	text, err := fetchText(limited, f.cfg.Client, domain, f.cfg.Port)
 	if err == nil {
 		var policy *mox.Policy
 		if policy, err = mox.ParsePolicy(strings.TrimRight(text, "\r\n")); err == nil {
@@ -45,17 +45,25 @@ func (f *Finder) fetchPolicy(ctx context.Context, domain string) (*mox.Policy, e
 	return nil, &FetchFailure{FetchError, err}
 }
 
-func (f *Finder) fetchText(ctx context.Context, domain string) (text string, err error) {
+// Path is the path of a policy (RFC 8461, 3.2).
+const Path = "/.well-known/mta-sts.txt"
+
+// FetchText fetches the policy of a domain without parsing it. Config.Client says which client to use.
+func FetchText(ctx context.Context, client *http.Client, domain string) (string, error) {
+	return fetchText(ctx, client, domain, 443)
+}
+
+func fetchText(ctx context.Context, client *http.Client, domain string, port int) (text string, err error) {
 	host := "mta-sts." + domain
-	if f.cfg.Port != 443 {
-		host = net.JoinHostPort(host, strconv.Itoa(f.cfg.Port))
+	if port != 443 {
+		host = net.JoinHostPort(host, strconv.Itoa(port))
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+host+"/.well-known/mta-sts.txt", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+host+Path, nil)
 	if err != nil {
 		return "", err
 	}
 	req.Close = true // no further request is expected within a day
-	res, err := f.cfg.Client.Do(req)
+	res, err := client.Do(req)
 	if err != nil {
 		return "", err
 	}

@@ -36,7 +36,7 @@ var (
 // production has an IP address.
 var TrackingHost = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_TRACKING_HOST", Group: names, Form: setting.Host(), DefaultText: "the base URL's host",
-	Help: "Target of the CNAME records of tracking hosts.",
+	Help: "Target of the CNAME records of tracking hosts and of hosts with MTA-STS policies.",
 	From: func(v setting.Values) string {
 		switch {
 		case hasNames(BaseHost(v)):

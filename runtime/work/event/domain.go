@@ -14,11 +14,12 @@ func (d Domain) SubjectID() string { return d.DomainID }
 type DomainUpdate struct {
 	Domain
 
-	OpenTracking   bool   `json:"open_tracking" doc:"The setting after the change."`
-	ClickTracking  bool   `json:"click_tracking" doc:"Whether clicks are tracked."`
-	TLSMode        string `json:"tls_mode" doc:"opportunistic or enforced."`
-	InboundEnabled bool   `json:"inbound_enabled" doc:"Whether the domain receives mail."`
+	OpenTracking       bool     `json:"open_tracking" doc:"The setting after the change."`
+	ClickTracking      bool     `json:"click_tracking" doc:"Whether clicks are tracked."`
+	TLSMode            string   `json:"tls_mode" doc:"opportunistic or enforced."`
+	InboundEnabled     bool     `json:"inbound_enabled" doc:"Whether the domain receives mail."`
 	Ed25519            bool     `json:"ed25519" doc:"Whether mail is signed by an Ed25519 key as well."`
+	MTASTS             string   `json:"mta_sts" doc:"Mode of the MTA-STS policy: off, none, testing or enforce."`
 	BIMILogoURL        string   `json:"bimi_logo_url" doc:"URL of the logo in the proposed BIMI record. Empty if no record is proposed."`
 	BIMICertificateURL string   `json:"bimi_certificate_url" doc:"URL of the mark certificate in the proposed BIMI record. Empty if there is none."`
 	Changed            []string `json:"changed" nullable:"false" doc:"Names of the settings that were changed."`

@@ -125,10 +125,10 @@ export interface components {
     DepartureAnswer: { url: string }
     DisabledWebhookPayload: { reason: string; url: string; webhook_id: string }
     DnsApplied: { applied: (components['schemas']["DnsChange"])[]; conflicts: (components['schemas']["DnsChange"])[]; dry_run: boolean; unchanged: (components['schemas']["DnsChange"])[] }
-    DnsChange: { after: (string)[]; before: (string)[]; name: string; priority?: number; purpose: "ownership" | "dkim" | "return_path" | "spf" | "dmarc" | "inbound_mx" | "tls_reports" | "bimi"; reason: string | null; ttl: number; type: "TXT" | "CNAME" | "MX"; value: string }
+    DnsChange: { after: (string)[]; before: (string)[]; name: string; priority?: number; purpose: "ownership" | "dkim" | "return_path" | "spf" | "dmarc" | "inbound_mx" | "tls_reports" | "bimi" | "mta_sts_host" | "mta_sts"; reason: string | null; ttl: number; type: "TXT" | "CNAME" | "MX"; value: string }
     DnsProvider: { credentials: (string)[]; name: string | null; nameservers: (string)[]; supported: boolean; zone: string | null }
     DnsProviderAnswer: { provider: components['schemas']["DnsProvider"] }
-    DnsRecord: { error: string | null; found: (string)[]; name: string; priority?: number; purpose: "ownership" | "dkim" | "return_path" | "spf" | "dmarc" | "inbound_mx" | "tls_reports" | "bimi"; required: boolean; status: "missing" | "mismatch" | "verified"; ttl: number; type: "TXT" | "CNAME" | "MX"; value: string }
+    DnsRecord: { error: string | null; found: (string)[]; name: string; priority?: number; purpose: "ownership" | "dkim" | "return_path" | "spf" | "dmarc" | "inbound_mx" | "tls_reports" | "bimi" | "mta_sts_host" | "mta_sts"; required: boolean; status: "missing" | "mismatch" | "verified"; ttl: number; type: "TXT" | "CNAME" | "MX"; value: string }
     DomainAddedEvent: { created_at: string; data: components['schemas']["DomainPayload"]; type: "domain.added" }
     DomainAnswer: { domain: components['schemas']["DomainRecord"] }
     DomainClaimPayload: { claim_id: string; expires_at: string; name: string }
@@ -144,9 +144,9 @@ export interface components {
     DomainList: { domains: (components['schemas']["DomainRecord"])[]; has_more: boolean; next_cursor: string | null }
     DomainLostEvent: { created_at: string; data: components['schemas']["DomainPayload"]; type: "domain.lost" }
     DomainPayload: { domain_id: string; name: string; status: string }
-    DomainRecord: { bimi_certificate_url: string | null; bimi_logo_url: string | null; click_tracking: boolean; created_at: string; dkim: components['schemas']["DomainDKIM"]; dkim_keys: (components['schemas']["DomainKey"])[]; id: string; inbound_enabled: boolean; last_checked_at: string | null; name: string; open_tracking: boolean; records: (components['schemas']["DnsRecord"])[]; status: "pending" | "verified" | "temporary_failure" | "failed"; tls_mode: "opportunistic" | "enforced"; updated_at: string; verified_at: string | null }
+    DomainRecord: { bimi_certificate_url: string | null; bimi_logo_url: string | null; click_tracking: boolean; created_at: string; dkim: components['schemas']["DomainDKIM"]; dkim_keys: (components['schemas']["DomainKey"])[]; id: string; inbound_enabled: boolean; last_checked_at: string | null; mta_sts: "off" | "none" | "testing" | "enforce"; name: string; open_tracking: boolean; records: (components['schemas']["DnsRecord"])[]; status: "pending" | "verified" | "temporary_failure" | "failed"; tls_mode: "opportunistic" | "enforced"; updated_at: string; verified_at: string | null }
     DomainTemporaryFailureEvent: { created_at: string; data: components['schemas']["DomainPayload"]; type: "domain.temporary_failure" }
-    DomainUpdatePayload: { bimi_certificate_url: string; bimi_logo_url: string; changed: (string)[]; click_tracking: boolean; domain_id: string; ed25519: boolean; inbound_enabled: boolean; name: string; open_tracking: boolean; status: string; tls_mode: string }
+    DomainUpdatePayload: { bimi_certificate_url: string; bimi_logo_url: string; changed: (string)[]; click_tracking: boolean; domain_id: string; ed25519: boolean; inbound_enabled: boolean; mta_sts: string; name: string; open_tracking: boolean; status: string; tls_mode: string }
     DomainUpdatedEvent: { created_at: string; data: components['schemas']["DomainUpdatePayload"]; type: "domain.updated" }
     DomainVerifiedEvent: { created_at: string; data: components['schemas']["DomainPayload"]; type: "domain.verified" }
     DryRun: { automation_id: string; condition: (components['schemas']["ExpressionExplanation"]) | (null); error: string | null; outcome: "completed" | "failed" | "cancelled" | "not_started"; trace: (components['schemas']["SimulatedStep"])[]; version: number | null }
@@ -438,7 +438,7 @@ export interface components {
     UpdateAccountAsOperator: { daily_bytes?: number | null; monthly_limit?: number | null; payment_method?: boolean; plan?: string; production_unlocked?: boolean; stored_bytes?: number | null; suspended?: boolean }
     UpdateAutomation: { description?: string | null; goal?: (components['schemas']["GoalDefinition"]) | (null); name?: string; steps?: (components['schemas']["StepDefinition"])[]; timezone?: string | null; trigger?: (components['schemas']["TriggerDefinition"]) }
     UpdateBilling: { billing_email?: string; monthly_limit?: number | null }
-    UpdateDomain: { bimi_certificate_url?: string | null; bimi_logo_url?: string | null; click_tracking?: boolean; ed25519?: boolean; inbound_enabled?: boolean; open_tracking?: boolean; tls_mode?: "opportunistic" | "enforced" }
+    UpdateDomain: { bimi_certificate_url?: string | null; bimi_logo_url?: string | null; click_tracking?: boolean; ed25519?: boolean; inbound_enabled?: boolean; mta_sts?: "off" | "none" | "testing" | "enforce"; open_tracking?: boolean; tls_mode?: "opportunistic" | "enforced" }
     UpdateEmail: { cancel?: true; scheduled_at?: string }
     UpdateMember: { role: "owner" | "admin" | "developer" | "billing" | "viewer" }
     UpdatePlanAsOperator: { daily_bytes?: number | null; daily_emails?: number | null; daily_sms?: number | null; included_emails?: number | null; max_domains?: number; monthly_emails?: number | null; name?: string; overage?: boolean; rank?: number; requests_per_second?: number; sandboxed?: boolean; self_service?: boolean; stored_bytes?: number | null }

@@ -9,6 +9,17 @@ import { Card } from '@/parts/Page'
 import { Switch } from '@/parts/Switch'
 import type { Domain } from './Page'
 
+type Mode = Domain['mtaSts']
+
+const modes: Record<Mode, Change['mta_sts']> = { OFF: 'off', NONE: 'none', TESTING: 'testing', ENFORCE: 'enforce' }
+
+const policies: Record<Mode, string> = {
+  OFF: 'Senders choose whether to use TLS. With a policy, you get two DNS records to publish.',
+  NONE: 'Senders discard the earlier policy. After a week, choose “No policy” and remove the records.',
+  TESTING: 'Senders report TLS failures but still deliver. Update the MTA-STS record after each change.',
+  ENFORCE: 'Senders deliver only over TLS with a valid certificate. Update the MTA-STS record after each change.',
+}
+
 type Change = components['schemas']['UpdateDomain']
 
 // Bimi is saved with a button, unlike the other settings, because a URL is incomplete while it is typed.
@@ -59,6 +70,18 @@ export function Settings({ domain, read }: { domain: Domain; read: () => Promise
           )}
         </Field>
         {has('inbound') && <Switch label="Receive email for this domain" on={domain.inboundEnabled} disabled={locked} set={(on) => void save.run({ inbound_enabled: on })}>Once the domain is verified, you get an MX record to publish. All email to the domain then arrives here.</Switch>}
+        {has('inbound') && (domain.inboundEnabled || domain.mtaSts !== 'OFF') && (
+          <Field label="TLS of incoming mail (MTA-STS)" hint={policies[domain.mtaSts]} error={save.fieldErrors.mta_sts ?? save.fieldErrors.inbound_enabled}>
+            {(p) => (
+              <select {...p} className="input max-w-[320px]" value={domain.mtaSts} disabled={locked} onChange={(e) => void save.run({ mta_sts: modes[e.target.value as Mode] })}>
+                <option value="OFF">No policy</option>
+                <option value="TESTING">Testing</option>
+                <option value="ENFORCE">Enforced</option>
+                <option value="NONE">Being withdrawn</option>
+              </select>
+            )}
+          </Field>
+        )}
         <Switch label="Also sign with Ed25519" on={ed25519} disabled={locked} set={(on) => void save.run({ ed25519: on })}>A second, shorter signature in addition to RSA (RFC 8463). It needs its own DNS record.</Switch>
         <Bimi domain={domain} locked={locked} save={(body) => void save.run(body)} errors={save.fieldErrors} />
         {save.error !== null && <ErrorAlert title="Not saved" error={save.error} />}

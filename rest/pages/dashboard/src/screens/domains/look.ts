@@ -37,6 +37,8 @@ const purposes: Record<string, { name: string; why: string }> = {
   dmarc: { name: 'DMARC', why: 'Tells receivers what to do with mail that fails authentication. Required by Gmail and Yahoo.' },
   inbound_mx: { name: 'Inbound MX', why: 'Routes email for the domain to Postrider.' },
   bimi: { name: 'BIMI', why: 'Optional: shows your logo next to your mail at providers that support it. The Deliverability tab lists its problems.' },
+  mta_sts_host: { name: 'MTA-STS host', why: 'Lets Postrider serve the TLS policy of the domain to senders.' },
+  mta_sts: { name: 'MTA-STS', why: 'Announces the TLS policy. The value changes whenever the policy does.' },
   tls_reports: { name: 'TLS reports', why: 'Asks senders to report whether TLS works when they send mail to the domain.' },
 }
 
