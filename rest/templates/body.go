@@ -110,10 +110,11 @@ func translationObject(t *shape.Translation) body.Object {
 	return body.Object{Name: "TemplateTranslationInput", Fields: []body.Field{
 		{Name: "locale", Type: body.Text(&t.Locale), Need: body.RequiredByService,
 			About: "The language as a BCP 47 tag, unique in the template.", Example: "pt-BR"},
-		{Name: "subject", Type: subjectField(&t.Subject), About: "The subject in Liquid. Defaults to that of the template."},
-		{Name: "html", Aliases: emails.HTMLAliases, Type: body.Text(&t.HTML), About: "The HTML body in Liquid, at most 1 MB. " +
-			"Without `html` and `text`, the bodies are those of the template."},
-		{Name: "text", Aliases: emails.TextAliases, Type: body.Text(&t.Text), About: aboutText},
+		{Name: "subject", Type: subjectField(&t.Subject), Null: func() { t.Subject = "" },
+			About: "The subject in Liquid. Defaults to that of the template."},
+		{Name: "html", Aliases: emails.HTMLAliases, Type: body.Text(&t.HTML), Null: func() { t.HTML = "" },
+			About: "The HTML body in Liquid, at most 1 MB. Without `html` and `text`, the bodies are those of the template."},
+		{Name: "text", Aliases: emails.TextAliases, Type: body.Text(&t.Text), Null: func() { t.Text = "" }, About: aboutText},
 	}}
 }
 
