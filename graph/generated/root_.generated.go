@@ -1483,12 +1483,14 @@ type ComplexityRoot struct {
 		HTML                  func(childComplexity int) int
 		HasUnpublishedChanges func(childComplexity int) int
 		ID                    func(childComplexity int) int
+		Locales               func(childComplexity int) int
 		Name                  func(childComplexity int) int
 		PublishedAt           func(childComplexity int) int
 		ReplyTo               func(childComplexity int) int
 		Status                func(childComplexity int) int
 		Subject               func(childComplexity int) int
 		Text                  func(childComplexity int) int
+		Translations          func(childComplexity int) int
 		UnsubscribeEnabled    func(childComplexity int) int
 		UpdatedAt             func(childComplexity int) int
 		Variables             func(childComplexity int) int
@@ -1506,6 +1508,18 @@ type ComplexityRoot struct {
 	TemplateEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	TemplateLocale struct {
+		Locale  func(childComplexity int) int
+		Missing func(childComplexity int) int
+	}
+
+	TemplateTranslation struct {
+		HTML    func(childComplexity int) int
+		Locale  func(childComplexity int) int
+		Subject func(childComplexity int) int
+		Text    func(childComplexity int) int
 	}
 
 	TemplateVariable struct {
@@ -7982,6 +7996,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Template.ID(childComplexity), true
+	case "Template.locales":
+		if e.ComplexityRoot.Template.Locales == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Template.Locales(childComplexity), true
 	case "Template.name":
 		if e.ComplexityRoot.Template.Name == nil {
 			break
@@ -8018,6 +8038,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Template.Text(childComplexity), true
+	case "Template.translations":
+		if e.ComplexityRoot.Template.Translations == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Template.Translations(childComplexity), true
 	case "Template.unsubscribeEnabled":
 		if e.ComplexityRoot.Template.UnsubscribeEnabled == nil {
 			break
@@ -8096,6 +8122,44 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.TemplateEdge.Node(childComplexity), true
+
+	case "TemplateLocale.locale":
+		if e.ComplexityRoot.TemplateLocale.Locale == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateLocale.Locale(childComplexity), true
+	case "TemplateLocale.missing":
+		if e.ComplexityRoot.TemplateLocale.Missing == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateLocale.Missing(childComplexity), true
+
+	case "TemplateTranslation.html":
+		if e.ComplexityRoot.TemplateTranslation.HTML == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateTranslation.HTML(childComplexity), true
+	case "TemplateTranslation.locale":
+		if e.ComplexityRoot.TemplateTranslation.Locale == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateTranslation.Locale(childComplexity), true
+	case "TemplateTranslation.subject":
+		if e.ComplexityRoot.TemplateTranslation.Subject == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateTranslation.Subject(childComplexity), true
+	case "TemplateTranslation.text":
+		if e.ComplexityRoot.TemplateTranslation.Text == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateTranslation.Text(childComplexity), true
 
 	case "TemplateVariable.fallback":
 		if e.ComplexityRoot.TemplateVariable.Fallback == nil {
@@ -12942,6 +13006,10 @@ type Template implements Node {
   html: String
   "Text of the draft, as written; ` + "`" + `null` + "`" + ` if there is none. Each email then gets a text part generated from its HTML."
   text: String
+  "Content of the draft in other languages."
+  translations: [TemplateTranslation!]!
+  "Languages of the translations, and what they lack."
+  locales: [TemplateLocale!]!
   "Variables of the draft."
   variables: [TemplateVariable!]!
   "Whether Postrider manages unsubscribes for emails that do not specify it."
@@ -13008,6 +13076,26 @@ type TemplateVersion {
   publishedAt: DateTime!
   "Email address of the member, or name of the API key, that published it; ` + "`" + `null` + "`" + ` if unknown."
   publishedBy: String
+}
+
+"The content of a template in another language."
+type TemplateTranslation {
+  "The language as a BCP 47 tag."
+  locale: String!
+  "The subject; ` + "`" + `null` + "`" + ` if it is that of the template."
+  subject: String
+  "The HTML as written; ` + "`" + `null` + "`" + ` if there is none."
+  html: String
+  "The text as written; ` + "`" + `null` + "`" + ` if there is none."
+  text: String
+}
+
+"A language that a template is translated to."
+type TemplateLocale {
+  "The language as a BCP 47 tag."
+  locale: String!
+  "The parts that the template has and the translation lacks: ` + "`" + `subject` + "`" + `, ` + "`" + `html` + "`" + ` or ` + "`" + `text` + "`" + `. Emails then have the subject or the bodies of the template."
+  missing: [String!]!
 }
 
 "A variable of a template."
@@ -16108,6 +16196,10 @@ func (ec *executionContext) childFields_Template(ctx context.Context, field grap
 		return ec.fieldContext_Template_html(ctx, field)
 	case "text":
 		return ec.fieldContext_Template_text(ctx, field)
+	case "translations":
+		return ec.fieldContext_Template_translations(ctx, field)
+	case "locales":
+		return ec.fieldContext_Template_locales(ctx, field)
 	case "variables":
 		return ec.fieldContext_Template_variables(ctx, field)
 	case "unsubscribeEnabled":
@@ -16146,6 +16238,30 @@ func (ec *executionContext) childFields_TemplateEdge(ctx context.Context, field 
 		return ec.fieldContext_TemplateEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type TemplateEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_TemplateLocale(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "locale":
+		return ec.fieldContext_TemplateLocale_locale(ctx, field)
+	case "missing":
+		return ec.fieldContext_TemplateLocale_missing(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TemplateLocale", field.Name)
+}
+
+func (ec *executionContext) childFields_TemplateTranslation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "locale":
+		return ec.fieldContext_TemplateTranslation_locale(ctx, field)
+	case "subject":
+		return ec.fieldContext_TemplateTranslation_subject(ctx, field)
+	case "html":
+		return ec.fieldContext_TemplateTranslation_html(ctx, field)
+	case "text":
+		return ec.fieldContext_TemplateTranslation_text(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TemplateTranslation", field.Name)
 }
 
 func (ec *executionContext) childFields_TemplateVariable(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

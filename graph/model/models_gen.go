@@ -1294,6 +1294,26 @@ type TemplateFilter struct {
 	Query *string `json:"query,omitempty"`
 }
 
+// A language that a template is translated to.
+type TemplateLocale struct {
+	// The language as a BCP 47 tag.
+	Locale string `json:"locale"`
+	// The parts that the template has and the translation lacks: `subject`, `html` or `text`. Emails then have the subject or the bodies of the template.
+	Missing []string `json:"missing"`
+}
+
+// The content of a template in another language.
+type TemplateTranslation struct {
+	// The language as a BCP 47 tag.
+	Locale string `json:"locale"`
+	// The subject; `null` if it is that of the template.
+	Subject *string `json:"subject,omitempty"`
+	// The HTML as written; `null` if there is none.
+	HTML *string `json:"html,omitempty"`
+	// The text as written; `null` if there is none.
+	Text *string `json:"text,omitempty"`
+}
+
 // A variable of a template.
 type TemplateVariable struct {
 	// Name of the variable in the template, such as `customer.name`.

@@ -4,8 +4,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/templates/language"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
 var invoice = NewTemplate{Alias: "invoice", Name: "Invoice", Subject: `{{ total | money: "EUR" }}`,
@@ -56,4 +59,138 @@ func TestReportsRawOutput(t *testing.T) {
 	if f := sent.Findings; len(f) != 1 || f[0].Code != "raw_output" || f[0].Count != 2 || f[0].Places[0].Line != 2 {
 		t.Errorf("findings are %+v, want raw_output in 2 places", f)
 	}
+}
+
+var welcome = NewTemplate{Alias: "welcome", Name: "Welcome", Subject: "Welcome", HTML: "<p>Hello {{name}}</p>", Text: "Hello",
+	Variables: []shape.Variable{{Key: "name", Type: language.TypeString, Fallback: "you"}},
+	Translations: []shape.Translation{
+		{Locale: "pt", Subject: "Bem-vindo", HTML: "<style>p{color:red}</style><p>Olá {{name}}</p>"},
+		{Locale: "de-at", Subject: "Servus"},
+		{Locale: "fr", HTML: "<p>Bonjour</p>", Text: "Bonjour"},
+		{Locale: "zh-Hans", Subject: "欢迎"},
+	}}
+
+func TestRendersBestTranslation(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(t, welcome)
+	w.publish(t, "welcome")
+	for locale, want := range map[string]Rendered{
+		"":        {Subject: "Welcome", HTML: "<p>Hello you</p>", Text: "Hello"},
+		"en-GB":   {Subject: "Welcome", HTML: "<p>Hello you</p>", Text: "Hello"},
+		"ja":      {Subject: "Welcome", HTML: "<p>Hello you</p>", Text: "Hello"},
+		"pt-BR":   {Locale: "pt", Subject: "Bem-vindo", HTML: `<html><head></head><body><p style="color:red">Olá you</p></body></html>`},
+		"pt-PT":   {Locale: "pt", Subject: "Bem-vindo", HTML: `<html><head></head><body><p style="color:red">Olá you</p></body></html>`},
+		"de":      {Locale: "de-AT", Subject: "Servus", HTML: "<p>Hello you</p>", Text: "Hello"},
+		"de-CH":   {Locale: "de-AT", Subject: "Servus", HTML: "<p>Hello you</p>", Text: "Hello"},
+		"fr-CA":   {Locale: "fr", Subject: "Welcome", HTML: "<p>Bonjour</p>", Text: "Bonjour"},
+		"zh-TW":   {Locale: "zh-Hans", Subject: "欢迎", HTML: "<p>Hello you</p>", Text: "Hello"},
+		"es":      {Subject: "Welcome", HTML: "<p>Hello you</p>", Text: "Hello"},
+		"fr-x-y1": {Locale: "fr", Subject: "Welcome", HTML: "<p>Bonjour</p>", Text: "Bonjour"},
+	} {
+		got, err := w.Render(t.Context(), ada, Ref{Alias: "welcome", Locale: locale}, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", locale, err)
+		}
+		got = Rendered{Locale: got.Locale, Subject: got.Subject, HTML: got.HTML, Text: got.Text}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", locale, diff)
+		}
+	}
+}
+
+func TestVersionsKeepTheirTranslations(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	made := w.add(t, welcome)
+	w.publish(t, "welcome")
+	change := []shape.Translation{{Locale: "pt", Subject: "Oi"}}
+	changed, err := w.Update(t.Context(), ada, "welcome", TemplateChange{Translations: &change}, Revision{Etag: made.Etag()})
+	if err != nil || !changed.HasUnpublishedChanges || changed.Etag() == made.Etag() {
+		t.Fatalf("changed %t, etag %s then %s (%v)", changed.HasUnpublishedChanges, made.Etag(), changed.Etag(), err)
+	}
+	subject := func(want string) {
+		t.Helper()
+		if got, err := w.Render(t.Context(), ada, Ref{Alias: "welcome", Locale: "pt-BR"}, nil); err != nil || got.Subject != want {
+			t.Errorf("the subject is %q (%v), want %q", got.Subject, err, want)
+		}
+	}
+	subject("Bem-vindo")
+	w.publish(t, "welcome")
+	subject("Oi")
+	back, err := w.Rollback(t.Context(), ada, "welcome", 1, "", nil)
+	if err != nil || back.Template.HasUnpublishedChanges {
+		t.Fatalf("rolled back with changes %t (%v)", back.Template.HasUnpublishedChanges, err)
+	}
+	subject("Bem-vindo")
+	now, err := w.Get(t.Context(), ada, "welcome")
+	if err != nil || len(now.Translations) != 4 || now.Translations[0].HTML != welcome.Translations[0].HTML || now.HasUnpublishedChanges {
+		t.Errorf("the draft is %+v (%v), want the translations as they were written", now.Translations, err)
+	}
+	none := []shape.Translation{}
+	if changed, err = w.Update(t.Context(), ada, "welcome", TemplateChange{Translations: &none}, Revision{}); err != nil ||
+		len(changed.Locales()) != 0 || !changed.HasUnpublishedChanges {
+		t.Errorf("without translations: %+v, changed %t (%v)", changed.Locales(), changed.HasUnpublishedChanges, err)
+	}
+	edits, err := w.Edits(t.Context(), ada, "welcome", page.Request{Limit: 10})
+	if err != nil || len(edits.Items) == 0 || edits.Items[len(edits.Items)-1].Translations != nil {
+		t.Fatalf("edits are %+v (%v), want a list without translations", edits.Items, err)
+	}
+	if _, err := w.RestoreEdit(t.Context(), ada, "welcome", 1, "", nil); err != nil {
+		t.Fatal(err)
+	}
+	if now, err = w.Get(t.Context(), ada, "welcome"); err != nil || len(now.Locales()) != 4 || now.HasUnpublishedChanges {
+		t.Errorf("restored %+v, changed %t (%v), want the 4 translations", now.Locales(), now.HasUnpublishedChanges, err)
+	}
+	copied, err := w.Duplicate(t.Context(), ada, "welcome", nil)
+	if err != nil || len(copied.Translations) != 4 {
+		t.Errorf("the copy has %d translations (%v), want 4", len(copied.Translations), err)
+	}
+}
+
+func TestListsMissingParts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(t, welcome)
+	w.add(t, invoice)
+	want := []Locale{{"pt", []string{"text"}}, {"de-AT", []string{"html", "text"}}, {"fr", []string{"subject"}},
+		{"zh-Hans", []string{"html", "text"}}}
+	one, err := w.Get(t.Context(), ada, "welcome")
+	if diff := cmp.Diff(want, one.Locales()); err != nil || diff != "" {
+		t.Errorf("one template (-want +got): %v\n%s", err, diff)
+	}
+	all, err := w.List(t.Context(), ada, ListQuery{Page: page.Request{Limit: 10}})
+	if err != nil || len(all.Items) != 2 {
+		t.Fatal(err, all.Items)
+	}
+	if diff := cmp.Diff(want, all.Items[1].Locales()); diff != "" || all.Items[1].Translations != nil {
+		t.Errorf("the list (-want +got):\n%s", diff)
+	}
+	if locales := all.Items[0].Locales(); len(locales) != 0 {
+		t.Errorf("a template without translations has %+v", locales)
+	}
+}
+
+func TestRejectsInvalidTranslations(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	wrong := welcome
+	wrong.Translations = []shape.Translation{{Locale: "pt-br", Subject: "a"}, {Locale: "pt-BR", Subject: "a"}, {Locale: "german", Text: "a"},
+		{Locale: "fr"}, {Locale: "es", Subject: "a\nb", HTML: "{{ name", Text: strings.Repeat("a", language.MaxSource+1)}}
+	_, err := w.Add(t.Context(), ada, wrong)
+	wantFields(t, err, "translations[1].locale", "translations[2].locale", "translations[3]", "translations[4].html",
+		"translations[4].subject", "translations[4].text")
+	wrong.Translations = make([]shape.Translation, MaxTranslations+1)
+	_, err = w.Add(t.Context(), ada, wrong)
+	wantFields(t, err, "translations")
+	wrong.Translations = nil
+	for _, locale := range []string{"de", "fr", "es", "it", "nl"} {
+		wrong.Translations = append(wrong.Translations, shape.Translation{Locale: locale, Text: strings.Repeat("a", language.MaxSource)})
+	}
+	_, err = w.Add(t.Context(), ada, wrong)
+	wantFields(t, err, "translations")
+	wrong.Translations = []shape.Translation{{Locale: "de", Text: "Hallo {{gone}}"}}
+	w.add(t, wrong)
+	_, err = w.Publish(t.Context(), ada, "welcome", "", nil)
+	wantFields(t, err, "translations[0].text")
 }

@@ -27,7 +27,8 @@ type Ref struct {
 // them to the send.
 type Rendered struct {
 	TemplateID  string
-	Version     int // 0: a draft
+	Version     int    // 0: a draft
+	Locale      string // of the translation; empty: the template has none for the recipient
 	Subject     string
 	From        string // display form
 	ReplyTo     []string
@@ -142,10 +143,11 @@ func (c compiledContent) render(ctx context.Context, given map[string]any, call 
 	if err := wrong.Err(); err != nil {
 		return Rendered{}, err
 	}
-	out := Rendered{From: c.content.from, ReplyTo: c.content.replyTo, Unsubscribe: c.content.unsubscribe,
-		Category: c.content.category, Findings: c.findTrusted()}
+	parts := c.translate(locale)
+	out := Rendered{Locale: parts.locale, From: c.content.from, ReplyTo: c.content.replyTo, Unsubscribe: c.content.unsubscribe,
+		Category: c.content.category, Findings: parts.findTrusted()}
 	b := language.NewBudget(ctx, recipient)
-	for _, p := range c.parts() {
+	for _, p := range parts.parts() {
 		text, err := p.Render(b, values)
 		switch {
 		case err == nil:
@@ -155,16 +157,16 @@ func (c compiledContent) render(ctx context.Context, given map[string]any, call 
 			return Rendered{}, fault.InvalidField(call.partField(p.Name), "%s cannot be rendered: %s", p.Name, err)
 		}
 		switch p {
-		case c.subject:
+		case parts.subject:
 			out.Subject = address.CleanFieldValue(text)
-		case c.html:
+		case parts.html:
 			out.HTML = text
-		case c.text:
+		case parts.text:
 			out.Text = text
 		}
 	}
-	if out.Subject == "" && c.subject != nil {
-		subject, err := c.renderFallbackSubject(b, given, call)
+	if out.Subject == "" && parts.subject != nil {
+		subject, err := c.renderFallbackSubject(b, parts.subject, given, call)
 		if err != nil {
 			return Rendered{}, err
 		}
@@ -174,8 +176,8 @@ func (c compiledContent) render(ctx context.Context, given map[string]any, call 
 }
 
 // renderFallbackSubject renders the subject with fallbacks in place of blank values.
-func (c compiledContent) renderFallbackSubject(b *language.Budget, given map[string]any,
-	call fieldNames) (string, error) {
+func (c compiledContent) renderFallbackSubject(b *language.Budget, part *language.CompiledSource,
+	given map[string]any, call fieldNames) (string, error) {
 	filled := maps.Clone(given)
 	for _, v := range c.content.variables {
 		value, _ := language.LookUp(given, v.Key)
@@ -183,7 +185,7 @@ func (c compiledContent) renderFallbackSubject(b *language.Budget, given map[str
 			filled[v.Key] = v.Fallback
 		}
 	}
-	subject, err := c.subject.Render(b, language.FillVariables(c.content.variables, filled, call.variable,
+	subject, err := part.Render(b, language.FillVariables(c.content.variables, filled, call.variable,
 		fault.Fields{}))
 	switch {
 	case err == nil:
@@ -191,7 +193,7 @@ func (c compiledContent) renderFallbackSubject(b *language.Budget, given map[str
 	case language.IsOver(err):
 		return "", err
 	default:
-		return "", fault.InvalidField(call.partField(c.subject.Name), "%s cannot be rendered: %s", c.subject.Name, err)
+		return "", fault.InvalidField(call.partField(part.Name), "%s cannot be rendered: %s", part.Name, err)
 	}
 }
 

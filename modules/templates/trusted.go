@@ -3,7 +3,7 @@ package templates
 import "github.com/postrider/postrider/runtime/mail/lint"
 
 // findTrusted returns a finding if values are inserted into html without escaping.
-func (c compiledContent) findTrusted() []lint.Finding {
+func (c compiledParts) findTrusted() []lint.Finding {
 	if c.html == nil || len(c.html.TrustedOutputs()) == 0 {
 		return nil
 	}

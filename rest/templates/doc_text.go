@@ -14,7 +14,13 @@ func addTemplateExample() map[string]any {
 	return map[string]any{"alias": "receipt", "name": "Receipt", "subject": "Your receipt, {{customer.name}}",
 		"from":     "Ada <ada@example.com>",
 		"reply_to": []any{"help@example.com"}, "html": "<p>Thank you, {{customer.name}}.</p>", "text": "Thank you, {{customer.name}}.",
-		"variables": []any{variableExample()}, "unsubscribe_enabled": false, "category": "Receipts"}
+		"translations": []any{translationExample()},
+		"variables":    []any{variableExample()}, "unsubscribe_enabled": false, "category": "Receipts"}
+}
+
+func translationExample() map[string]any {
+	return map[string]any{"locale": "pt-BR", "subject": "Seu recibo, {{customer.name}}", "html": "<p>Obrigado, {{customer.name}}.</p>",
+		"text": "Obrigado, {{customer.name}}."}
 }
 
 func variableExample() map[string]any {
@@ -29,6 +35,7 @@ func templateSummaryExample() map[string]any {
 	t := templateExample()
 	delete(t, "html")
 	delete(t, "text")
+	delete(t, "translations")
 	delete(t, "etag")
 	return t
 }
@@ -38,6 +45,7 @@ func templateExample() map[string]any {
 		"id": "tpl_01kf0m4w7he6x8q2v5b3n9c1ta", "alias": "receipt", "name": "Receipt",
 		"subject": "Your receipt, {{customer.name}}", "from": "Ada <ada@example.com>",
 		"reply_to": []any{"help@example.com"}, "html": "<p>Thank you, {{customer.name}}.</p>", "text": "Thank you, {{customer.name}}.",
+		"translations": []any{translationExample()}, "locales": []any{map[string]any{"locale": "pt-BR", "missing": []any{}}},
 		"variables": []any{variableExample()}, "unsubscribe_enabled": false, "category": "Receipts", "status": "published", "version": 3,
 		"published_at": "2026-01-15T09:30:00.000Z", "has_unpublished_changes": false,
 		"created_at": "2026-01-10T09:30:00.000Z", "updated_at": "2026-01-15T09:30:00.000Z",
@@ -53,6 +61,7 @@ func versionExample(whole bool) map[string]any {
 	}
 	if whole {
 		v["html"], v["text"] = "<p>Thank you, {{customer.name}}.</p>", "Thank you, {{customer.name}}."
+		v["translations"] = []any{translationExample()}
 	}
 	return v
 }

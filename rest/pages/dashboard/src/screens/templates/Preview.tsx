@@ -5,14 +5,9 @@ import { HtmlPreview } from '@/parts/HtmlPreview'
 import { SkeletonText } from '@/parts/Skeleton'
 import { SegmentedControl } from '@/parts/Tabs'
 import { Findings } from './Findings'
+import { languageName, locales } from './locales'
 import { names } from './merge'
 import type { Problem, Render } from './useRender'
-
-// locales are languages for previews. A send can name any other.
-const locales = ['en-US', 'en-GB', 'de', 'fr', 'es', 'pt-BR', 'pt-PT', 'it', 'nl', 'pl', 'ja']
-
-const languageNames = new Intl.DisplayNames('en', { type: 'language' })
-const languageName = (tag: string) => languageNames.of(tag) ?? tag
 
 type View = 'desktop' | 'mobile' | 'text'
 
@@ -53,7 +48,7 @@ export function Preview({ render, go, label = 'Preview' }: { render: Render; lab
         <label className="ml-auto flex items-center gap-2">Language
           <select className="input sm w-auto" value={render.locale} onChange={(e) => render.setLocale(e.target.value)}>
             <option value="">Default</option>
-            {locales.map((tag) => <option key={tag} value={tag}>{languageName(tag)}</option>)}
+            {[...new Set([...locales, ...(render.locale ? [render.locale] : [])])].map((tag) => <option key={tag} value={tag}>{languageName(tag)}</option>)}
           </select>
         </label>
       </div>
