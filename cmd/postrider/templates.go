@@ -182,8 +182,18 @@ func (c *templatesRenderCommand) Run(s *session) error {
 	if c.TimeZone != "" {
 		body["time_zone"] = c.TimeZone
 	}
-	if c.Draft {
-		body["version"] = "draft"
+	if !c.Draft {
+		var current struct {
+			Template struct {
+				Version *int `json:"version"`
+			} `json:"template"`
+		}
+		if err := c.call(s, c.remote, http.MethodGet, "", nil, &current); err != nil {
+			return err
+		}
+		if number := current.Template.Version; number != nil {
+			body["version"] = *number
+		}
 	}
 	var answer json.RawMessage
 	if err := c.call(s, c.remote, http.MethodPost, "/render", body, &answer); err != nil {
