@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 
 	"github.com/postrider/postrider/cmd/postrider/client"
@@ -52,6 +53,7 @@ func (o output) printDeliverability(s *session, answer json.RawMessage) error {
 		Blocklists   []map[string]any `json:"blocklists"`
 		Loops        []map[string]any `json:"feedback_loops"`
 		BIMI         []map[string]any `json:"bimi"`
+		Placement    []placement      `json:"placement"`
 		Receivers    []map[string]any `json:"receivers"`
 		TLS          struct {
 			Reports   int64            `json:"reports"`
@@ -80,6 +82,9 @@ func (o output) printDeliverability(s *session, answer json.RawMessage) error {
 	if err := o.printTables(s,
 		outputTable{d.Degradations, []string{"provider", "problem", "since", "affected", "recipients", "reason", "fix", "reply"}},
 		outputTable{d.Blocklists, []string{"subject", "list", "status", "found", "fix", "page"}},
+		outputTable{placementRows(d.Placement), []string{"recipient_domain", "recipients", "delivered", "delayed", "bounced",
+			"median_seconds", "delivered_before", "median_before"}},
+		outputTable{causeRows(d.Placement), []string{"recipient_domain", "cause", "recipients", "reason", "fix", "reply"}},
 		outputTable{d.BIMI, []string{"code", "state", "found", "fix"}},
 		outputTable{d.Loops, []string{"provider", "name", "complaints", "fix", "page"}}, outputTable{d.Sources, []string{"address", "name", "ours", "messages", "dmarc", "at_risk"}},
 		outputTable{d.Receivers, []string{"receiver", "messages", "dmarc", "dkim", "spf"}}); err != nil || d.TLS.Reports == 0 {
@@ -90,6 +95,34 @@ func (o output) printDeliverability(s *session, answer json.RawMessage) error {
 	return o.printTables(s, outputTable{d.TLS.Failures, []string{"type", "policy", "sessions", "reason", "fix"}},
 		outputTable{d.TLS.Receivers, []string{"receiver", "organization", "succeeded", "failed"}},
 		outputTable{d.TLS.Days, []string{"day", "succeeded", "failed"}})
+}
+
+// placement is the mail to one domain of recipients.
+type placement struct {
+	RecipientDomain string           `json:"recipient_domain"`
+	LastWeek        map[string]any   `json:"last_7_days"`
+	WeekBefore      map[string]any   `json:"previous_7_days"`
+	Causes          []map[string]any `json:"causes"`
+}
+
+func placementRows(list []placement) (rows []map[string]any) {
+	for _, p := range list {
+		row := maps.Clone(p.LastWeek)
+		row["recipient_domain"], row["delivered_before"], row["median_before"] = p.RecipientDomain, p.WeekBefore["delivered"],
+			p.WeekBefore["median_seconds"]
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func causeRows(list []placement) (rows []map[string]any) {
+	for _, p := range list {
+		for _, cause := range p.Causes {
+			cause["recipient_domain"] = p.RecipientDomain
+			rows = append(rows, cause)
+		}
+	}
+	return rows
 }
 
 // outputTable is a table of the output.

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/postrider/postrider/runtime/base/expect"
@@ -18,7 +19,8 @@ import (
 )
 
 // A domain that receives mail gets an MTA-STS policy, which the service serves under the domain's own host with a
-// certificate of the ACME authority, and nothing else under that host.
+// certificate of the ACME authority, and nothing else under that host. The policy, the mail server and the logo of the
+// domain are checked over the network.
 func TestServeMTASTSPolicy(t *testing.T) {
 	t.Parallel()
 	const host, name = "mail.acme.test", "customer.example"
@@ -41,7 +43,10 @@ func TestServeMTASTSPolicy(t *testing.T) {
 	service.BaseURL = fmt.Sprintf("http://127.0.0.1:%d", plain)
 	var domain struct {
 		ID      string
-		Records []shownRecord
+		Records []struct {
+			shownRecord
+			Status, Error string
+		}
 	}
 	// call changes the domain, and publishes its records.
 	call := func(method, path, body string) {
@@ -51,9 +56,11 @@ func TestServeMTASTSPolicy(t *testing.T) {
 			t.Fatalf("%s %s returned %d %s (%v)", method, path, status, answer, err)
 		}
 		for _, r := range domain.Records {
-			if r.Type != "MX" {
-				zone.Set(t, r.Name, r.zoneLine())
+			if r.Type == "MX" { // after the SPF record of the same name
+				zone.Add(t, fmt.Sprintf("%s. 60 IN MX 10 %s.", r.Name, r.Value))
+				continue
 			}
+			zone.Set(t, r.Name, r.zoneLine())
 		}
 	}
 	call(http.MethodPost, "", `{"name":"`+name+`"}`)
@@ -96,6 +103,22 @@ func TestServeMTASTSPolicy(t *testing.T) {
 	})
 	if answer != want {
 		t.Errorf("the policy is %q, want %q", answer, want)
+	}
+	for _, r := range domain.Records {
+		// Nothing listens at port 443 of the host, where other servers would fetch the policy.
+		if r.Purpose == "mta_sts_host" && !strings.Contains(r.Error, "the policy cannot be fetched") {
+			t.Errorf("the host of the policy is %s: %s", r.Status, r.Error)
+		}
+	}
+	if status, answer := service.do(t, http.MethodPatch, "/api/domains/"+domain.ID, service.APIKey, `{"mta_sts":"enforce"}`); status != http.StatusBadRequest ||
+		!strings.Contains(answer, "valid certificate at port 25") {
+		t.Errorf("enforcing without a mail server returned %d %s", status, answer)
+	}
+	call(http.MethodPatch, "/"+domain.ID, `{"bimi_logo_url":"https://logo.customer.example/logo.svg"}`)
+	call(http.MethodPost, "/"+domain.ID+"/verify", "")
+	if status, answer := service.do(t, http.MethodGet, "/api/domains/"+domain.ID+"/deliverability", service.APIKey, ""); status != http.StatusOK ||
+		!strings.Contains(answer, "The server of the logo cannot be reached over HTTPS.") {
+		t.Errorf("the deliverability is %d %s, want a finding about the logo", status, answer)
 	}
 	for _, other := range []string{"/", "/healthz", "/api/domains", "/sign-in/", "/.well-known/mta-sts.txt/"} {
 		if status, answer := get(other); status != http.StatusNotFound {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
@@ -232,5 +233,16 @@ func TestFeedbackLoops(t *testing.T) {
 		if got.Provider != want.Provider || got.Complaints != want.Complaints || got.Fix == "" || !strings.HasPrefix(got.Page, "https://") {
 			t.Errorf("the loop %d is %+v, want %+v with a fix and a page", i, got, want)
 		}
+	}
+}
+
+// Development looks up nothing, and the default lists are the two that are free to use without registration.
+func TestDefaultBlocklists(t *testing.T) {
+	t.Parallel()
+	if got := Blocklists.Get(setting.Values{Mode: setting.Dev}); len(got) != 0 {
+		t.Errorf("in development, the lists are %q, want none", got)
+	}
+	if got := Blocklists.Get(setting.Values{Mode: setting.Serve}); !slices.Equal(got, []string{"bl.spamcop.net", "psbl.surriel.com"}) {
+		t.Errorf("the default lists are %q", got)
 	}
 }

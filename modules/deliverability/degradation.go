@@ -308,7 +308,11 @@ var causes = map[bounce.Class]struct{ reason, fix string }{
 		"Verify the DNS records of the domain, and fix the requirements that are not met."},
 	bounce.Challenge: {"The provider asks the sender for a confirmation.",
 		"Follow the link in the reply, or ask the recipients to allow your address."},
-	bounce.Unknown: {"The provider did not say why.", "Read the replies, and ask the provider if they do not help."},
+	bounce.BadAddress:  {"The addresses do not exist.", "Remove addresses that bounce, and confirm new addresses before you send to them."},
+	bounce.BadDomain:   {"The domain of the recipients does not exist or accepts no mail.", "Correct the addresses, or remove them."},
+	bounce.MailboxFull: {"The mailboxes of the recipients are full.", "Nothing: Postrider tries again, and later mail may be delivered."},
+	bounce.System:      {"The provider has a technical problem.", "Nothing: Postrider tries again."},
+	bounce.Unknown:     {"The provider did not say why.", "Read the replies, and ask the provider if they do not help."},
 }
 
 func explainCause(class bounce.Class) (reason, fix string) {

@@ -36,6 +36,7 @@ type Requirement struct {
 type Placement struct {
 	RecipientDomain string
 	This, Last      statistics.Figures
+	Causes          []ReplyCause // of the last week; only in the summary of one domain
 }
 
 // Grade summarizes the requirements: it is as good as the worst of them.
@@ -282,7 +283,7 @@ func (s *Service) readTraffic(ctx context.Context, accountID, domainID string, n
 	t.sent = whole.Totals
 	weeks := [2]map[string]statistics.Figures{}
 	for i, q := range []statistics.Question{question(6, -1), question(13, 6)} {
-		q.GroupBy, q.Top = statistics.ByRecipientDomain, 100
+		q.GroupBy, q.Top, q.Latency = statistics.ByRecipientDomain, 100, true
 		answer, err := s.statistics.Query(ctx, accountID, q)
 		if err != nil {
 			return t, err

@@ -126,7 +126,10 @@ func (s *Service) Summarize(ctx context.Context, accountID, domainID string) (Su
 		return Summary{}, err
 	}
 	all, err := s.summarize(ctx, accountID, []*ent.Domain{d})
-	return all[d.ID], err
+	if err != nil {
+		return Summary{}, err
+	}
+	return all[d.ID], s.readPlacementReplies(ctx, accountID, d.ID, clock.Now().UTC(), all[d.ID].Placement)
 }
 
 // SummarizeMany returns the summaries of the domains of the account among those IDs, by ID. It reads the reports

@@ -165,6 +165,15 @@ type placementRecord struct {
 	RecipientDomain string          `json:"recipient_domain" doc:"Domain of the recipients." example:"gmail.com"`
 	LastWeek        placementCounts `json:"last_7_days" doc:"The last 7 days, including today."`
 	WeekBefore      placementCounts `json:"previous_7_days" doc:"The 7 days before."`
+	Causes          []replyCause    `json:"causes" nullable:"false" doc:"The newest replies that refused or deferred mail in the last 7 days, grouped by cause, the most frequent three."`
+}
+
+type replyCause struct {
+	Cause      string  `json:"cause" doc:"Class of the replies, such as block or throttle." example:"throttle"`
+	Recipients int64   `json:"recipients" doc:"Recipients with such a reply, among the newest 1,000."`
+	Reason     string  `json:"reason" doc:"What the class means, in one sentence."`
+	Fix        string  `json:"fix" doc:"What to do, in one or two sentences."`
+	Reply      *string `json:"reply" doc:"The newest such reply of the provider, without addresses; null if it may name a recipient."`
 }
 
 type placementCounts struct {
@@ -173,6 +182,8 @@ type placementCounts struct {
 	Delayed    int64 `json:"delayed" doc:"Recipients whose server deferred the email at least once."`
 	Bounced    int64 `json:"bounced" doc:"Recipients that were refused."`
 	Complained int64 `json:"complained" doc:"Recipients that complained."`
+
+	Median *float64 `json:"median_seconds" doc:"Median time from acceptance to delivery, within 10 %; null without deliveries."`
 }
 
 type deliverabilityReporting struct {
@@ -236,8 +247,11 @@ func newDeliverabilityAnswer(s deliverability.Summary) deliverabilityAnswer {
 			r.AtRisk, ResultShare(r.Share)})
 	}
 	for _, p := range s.Placement {
-		out.Placement = append(out.Placement, placementRecord{p.RecipientDomain, toPlacementCounts(p.This),
-			toPlacementCounts(p.Last)})
+		placed := placementRecord{p.RecipientDomain, toPlacementCounts(p.This), toPlacementCounts(p.Last), []replyCause{}}
+		for _, c := range p.Causes {
+			placed.Causes = append(placed.Causes, replyCause{c.Cause, c.Recipients, c.Reason, c.Fix, wire.OrNull(c.Reply)})
+		}
+		out.Placement = append(out.Placement, placed)
 	}
 	out.addAdvice(s)
 	return deliverabilityAnswer{out}
@@ -283,8 +297,12 @@ func (out *deliverabilityRecord) addAdvice(s deliverability.Summary) {
 }
 
 func toPlacementCounts(f statistics.Figures) placementCounts {
-	return placementCounts{Recipients: f.Recipients, Delivered: f.Delivered, Delayed: f.Delayed, Bounced: f.Bounced,
+	out := placementCounts{Recipients: f.Recipients, Delivered: f.Delivered, Delayed: f.Delayed, Bounced: f.Bounced,
 		Complained: f.Complained}
+	if median, known := f.LatencyWithin(0.5); known {
+		out.Median = new(median.Seconds())
+	}
+	return out
 }
 
 func deliverabilityExample() map[string]any {
@@ -293,7 +311,8 @@ func deliverabilityExample() map[string]any {
 		more["quarantined"], more["rejected"] = 0, 0
 		return more
 	}
-	week := map[string]any{"recipients": 410, "delivered": 405, "delayed": 3, "bounced": 2, "complained": 0}
+	week := map[string]any{"recipients": 410, "delivered": 405, "delayed": 3, "bounced": 2, "complained": 0,
+		"median_seconds": 1.8}
 	const address = "dmarc+01kf0m4w7he6x8q2v5b3n9c1taq3k7m2x5w4r6t2yz@rp.mail.example.org"
 	return map[string]any{
 		"domain_id": "dom_01kf0m4w7he6x8q2v5b3n9c1ta", "domain": "example.com", "since": "2026-01-01", "until": "2026-01-30",
@@ -308,7 +327,11 @@ func deliverabilityExample() map[string]any {
 		"advice": map[string]any{"verdict": "quarantine", "policy": "none", "days": 28, "messages": 1540, "at_risk": 6, "unknown": 5,
 			"reason": "Of 1540 messages in 28 days, it would affect 6 messages that may be wanted and 5 messages that are probably forged.",
 			"record": "v=DMARC1; p=quarantine; rua=mailto:" + address},
-		"placement": []any{map[string]any{"recipient_domain": "gmail.com", "last_7_days": week, "previous_7_days": week}},
+		"placement": []any{map[string]any{"recipient_domain": "gmail.com", "last_7_days": week, "previous_7_days": week,
+			"causes": []any{map[string]any{"cause": "throttle", "recipients": 3,
+				"reason": "The provider limits how much mail it accepts from this domain or its source addresses.",
+				"fix":    "Send less mail per hour to this provider, and increase the volume gradually.",
+				"reply":  "421 4.7.28 Gmail has detected an unusual rate of unsolicited mail"}}}},
 		"reporting": map[string]any{"address": address, "reports": 28, "last_report_at": "2026-01-30T06:10:00.000Z",
 			"authorization": map[string]any{"name": "example.com._report._dmarc.rp.mail.example.org", "value": "v=DMARC1;",
 				"status": "verified"},

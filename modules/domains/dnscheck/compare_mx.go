@@ -39,6 +39,9 @@ func compareMX(e Set, found []*net.MX) Observation {
 	case theirs >= 0 && theirs <= ours:
 		o.Advice = fmt.Sprintf("Give the MX record of %s the lowest preference at %s: %s has %d and receives mail "+
 			"first.", e.inboundHost, e.name, clipText(rival), theirs)
+	case theirs >= 0 && e.enforcesTLS():
+		o.Advice = fmt.Sprintf("Remove the MX record at %s that points to %s, or set mta_sts to testing: the MTA-STS policy "+
+			"forbids senders to deliver there.", e.name, clipText(rival))
 	default:
 		o.Status = Verified
 	}

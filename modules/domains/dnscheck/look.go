@@ -179,7 +179,7 @@ func (c Checker) lookMX(ctx context.Context, e Set) Observation {
 	if err != nil && !errors.Is(err, dnsx.ErrNotFound) {
 		return unansweredObservation(InboundMX, e.name)
 	}
-	return compareMX(e, found)
+	return c.checkEnforced(ctx, e, compareMX(e, found))
 }
 
 // txt returns TXT values. It returns none for a name or type that does not exist.

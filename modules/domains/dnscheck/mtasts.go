@@ -3,6 +3,7 @@ package dnscheck
 import (
 	"context"
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -61,6 +62,9 @@ func MTASTSPolicy(mode domain.MtaSts, mx string) string {
 func (e Set) hostsPolicy() bool {
 	return e.inboundHost != "" && e.policyTarget != "" && e.mtaSTS != "" && e.mtaSTS != domain.MtaStsOff
 }
+
+// enforcesTLS reports whether senders deliver only to the host in the policy, and only if its certificate is valid.
+func (e Set) enforcesTLS() bool { return e.hostsPolicy() && e.mtaSTS == domain.MtaStsEnforce }
 
 func (e Set) mtaSTSPolicy() string { return MTASTSPolicy(e.mtaSTS, e.inboundHost) }
 
@@ -141,6 +145,20 @@ func (c Checker) lookPolicyHost(ctx context.Context, e Set) Observation {
 	case text != e.mtaSTSPolicy():
 		o.Status = Mismatch
 		o.Advice = fmt.Sprintf("Remove what else serves https://%s/.well-known/mta-sts.txt: it returns another policy.", name)
+	}
+	return o
+}
+
+// checkEnforced checks the certificate of the mail server of a domain whose policy requires a valid one. Other failures
+// of the connection, such as a router that does not support connections from its own network, prove nothing.
+func (c Checker) checkEnforced(ctx context.Context, e Set, o Observation) Observation {
+	if o.Status != Verified || !e.enforcesTLS() || c.MailHost == nil {
+		return o
+	}
+	var invalid *tls.CertificateVerificationError
+	if errors.As(c.MailHost(ctx, e.inboundHost), &invalid) {
+		return blameOperator(o, fmt.Sprintf("the certificate of %s at port 25 is invalid, so that senders do not deliver mail under "+
+			"the MTA-STS policy", e.inboundHost))
 	}
 	return o
 }

@@ -2,7 +2,9 @@ package dnscheck
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
@@ -93,6 +95,35 @@ func TestPolicyHostIsCheckedToTheEnd(t *testing.T) {
 	}
 	if HasPolicyHost([]shape.RecordState{{Purpose: "mta_sts", Found: []string{"mail.postrider.example"}}}, "mail.postrider.example") {
 		t.Error("HasPolicyHost accepted another record")
+	}
+}
+
+// While the policy enforces TLS, a backup server or an invalid certificate is reported: senders would not deliver.
+func TestEnforcedPolicyIsWatched(t *testing.T) {
+	t.Parallel()
+	const ours, theirs = "example.com. 60 IN MX 10 smtp.postrider.example.", "example.com. 60 IN MX 20 backup.example.net."
+	invalid := &tls.CertificateVerificationError{Err: errors.New("expired")}
+	for name, c := range map[string]struct {
+		mode domain.MtaSts
+		zone []string
+		mail error
+		says string
+	}{
+		"fits":                   {domain.MtaStsEnforce, []string{ours}, nil, ""},
+		"backup":                 {domain.MtaStsEnforce, []string{ours, theirs}, nil, "Remove the MX record at example.com that points to backup.example.net"},
+		"backup while testing":   {domain.MtaStsTesting, []string{ours, theirs}, nil, ""},
+		"expired":                {domain.MtaStsEnforce, []string{ours}, fmt.Errorf("tls: %w", invalid), "fixed by the operator"},
+		"expired while testing":  {domain.MtaStsTesting, []string{ours}, invalid, ""},
+		"cannot reach ourselves": {domain.MtaStsEnforce, []string{ours}, errors.New("no route"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			checker := policyChecker(t, c.zone, func(context.Context, string) error { return c.mail }, nil)
+			o := checker.lookMX(t.Context(), testPolicySet(c.mode))
+			if (o.Status == Verified) != (c.says == "") || !strings.Contains(o.Advice, c.says) {
+				t.Errorf("got %+v, want %q", o, c.says)
+			}
+		})
 	}
 }
 

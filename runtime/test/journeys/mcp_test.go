@@ -271,9 +271,20 @@ func TestAgentUsesEveryOtherTool(t *testing.T) {
 			Name, Status string
 			Records      []struct{ Status string }
 		}
+		Deliverability *struct {
+			Grade        string
+			Requirements []struct{ Code, State, Found string }
+			BIMI         []struct{ Code, State, Fix string }
+		}
 	}
-	if agent.use(t, "domain_status", map[string]any{}, &domains); len(domains.Domains) == 0 {
-		t.Error("domain_status lists no domain")
+	if agent.use(t, "domain_status", map[string]any{}, &domains); len(domains.Domains) == 0 || domains.Deliverability != nil {
+		t.Errorf("domain_status of all domains returned %+v", domains)
+	}
+	devDomain := devDomainID(t, app)
+	app.Do(t, http.MethodPatch, "/api/domains/"+devDomain, map[string]string{"bimi_logo_url": "https://example.com/logo.svg"})
+	agent.use(t, "domain_status", map[string]any{"domain": "dev.test"}, &domains)
+	if d := domains.Deliverability; d == nil || d.Grade == "" || len(d.Requirements) == 0 || len(d.BIMI) != 1 || d.BIMI[0].Code != "record" {
+		t.Errorf("domain_status of dev.test returned %+v", domains.Deliverability)
 	}
 	app.Do(t, http.MethodPost, "/api/domains", map[string]string{"name": "new.example"})
 	if agent.use(t, "check_domain", map[string]any{"domain": "new.example"}, &domains); domains.Domains[0].Name != "new.example" ||

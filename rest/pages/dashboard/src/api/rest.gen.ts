@@ -292,8 +292,8 @@ export interface components {
     PasskeyRecord: { created_at: string; id: string; last_used_at: string | null; name: string }
     PasskeysAnswer: { passkeys: (components['schemas']["PasskeyRecord"])[] }
     PasswordChange: { current?: string | null; new: string }
-    PlacementCounts: { bounced: number; complained: number; delayed: number; delivered: number; recipients: number }
-    PlacementRecord: { last_7_days: components['schemas']["PlacementCounts"]; previous_7_days: components['schemas']["PlacementCounts"]; recipient_domain: string }
+    PlacementCounts: { bounced: number; complained: number; delayed: number; delivered: number; median_seconds: number | null; recipients: number }
+    PlacementRecord: { causes: (components['schemas']["ReplyCause"])[]; last_7_days: components['schemas']["PlacementCounts"]; previous_7_days: components['schemas']["PlacementCounts"]; recipient_domain: string }
     PlanAnswer: { billing: components['schemas']["BillingRecord"]; effective: "now" | "period_end" }
     PlanLimits: { daily_emails: number | null; domains: number; monthly_emails: number | null; requests_per_second: number }
     PlanName: { id: string; name: string }
@@ -333,6 +333,7 @@ export interface components {
     RenderTemplate: { draft?: (components['schemas']["UnsavedTemplate"]) | (null); locale?: string | null; time_zone?: string | null; variables?: Record<string, unknown> | null; version?: (components['schemas']["TemplateVersionReference"]) | (null) }
     RenderedAnswer: { findings: (components['schemas']["Finding"])[]; rendered: components['schemas']["RenderedTemplate"] }
     RenderedTemplate: { html: string | null; locale: string | null; subject: string | null; text: string | null }
+    ReplyCause: { cause: string; fix: string; reason: string; recipients: number; reply: string | null }
     ReplyToReceivedEmail: { attachments?: (components['schemas']["AttachmentInput"])[] | null; bcc?: (components['schemas']["Mailboxes"]) | (null); cc?: (components['schemas']["Mailboxes"]) | (null); from?: (components['schemas']["Mailbox"]) | (null); headers?: Record<string, string> | null; html?: string | null; reply_to?: (components['schemas']["Mailboxes"]) | (null); subject?: string | null; tags?: (components['schemas']["TagsInput"]) | (null); text?: string | null; to?: (components['schemas']["Mailboxes"]) | (null) }
     RequirementRecord: { code: "spf" | "dkim" | "dmarc" | "alignment" | "complaints" | "bounces" | "ptr" | "tls" | "unsubscribe"; fix: string | null; found: string; providers: (string)[]; since: string; state: "met" | "close" | "broken" | "unknown" }
     ResetAnswer: { ok: true; signed_in: boolean }

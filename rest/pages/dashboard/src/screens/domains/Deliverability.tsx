@@ -11,7 +11,7 @@ import { Card, Detail, DetailList } from '@/parts/Page'
 import { SkeletonText } from '@/parts/Skeleton'
 import { Time } from '@/parts/Time'
 import { Grid } from '@/screens/operator/Grid'
-import { count, percent } from '@/screens/statistics/figures'
+import { count, percent, seconds } from '@/screens/statistics/figures'
 import type { Look } from './look'
 
 export type Report = components['schemas']['DeliverabilityRecord']
@@ -66,13 +66,14 @@ export function DeliverabilityView({ report: r, publish }: { report: Report; pub
       )}
       {r.placement.length > 0 && (
         <Card title="Delivery by recipient domain" padded={false} footer="Last 7 days; the week before in parentheses.">
-          <Grid label="Delivery by recipient domain" heads={['Recipient domain', 'Recipients', 'Delivered', 'Deferred', 'Bounced', 'Complaints']} right={[1, 2, 3, 4, 5]}>
+          <Grid label="Delivery by recipient domain" heads={['Recipient domain', 'Recipients', 'Delivered', 'Deferred', 'Bounced', 'Complaints', 'Median time']} right={[1, 2, 3, 4, 5, 6]}>
             {r.placement.map((p) => {
               const [now, old] = [p.last_7_days, p.previous_7_days]
               const compare = (of: (c: typeof now) => number) => <>{share(of(now), now.recipients)} <span className="text-ink-3">({share(of(old), old.recipients) || 'none'})</span></>
-              return [<ForeignText key="name" text={p.recipient_domain} />, <>{count(now.recipients)} <span className="text-ink-3">({count(old.recipients)})</span></>, compare((c) => c.delivered), compare((c) => c.delayed), compare((c) => c.bounced), compare((c) => c.complained)]
+              return [<ForeignText key="name" text={p.recipient_domain} />, <>{count(now.recipients)} <span className="text-ink-3">({count(old.recipients)})</span></>, compare((c) => c.delivered), compare((c) => c.delayed), compare((c) => c.bounced), compare((c) => c.complained), <>{median(now)} <span className="text-ink-3">({median(old)})</span></>]
             })}
           </Grid>
+          <Causes placement={r.placement} />
         </Card>
       )}
       <Bimi report={r} />
@@ -80,6 +81,25 @@ export function DeliverabilityView({ report: r, publish }: { report: Report; pub
       <Reporting report={r} />
       <FeedbackLoops report={r} />
     </>
+  )
+}
+
+const median = (c: { median_seconds: number | null }) => (c.median_seconds === null ? 'none' : seconds(c.median_seconds))
+
+// Causes shows the replies that refused or deferred mail.
+function Causes({ placement }: { placement: Report['placement'] }) {
+  const causes = placement.flatMap((p) => p.causes.map((c) => ({ domain: p.recipient_domain, ...c })))
+  if (causes.length === 0) return null
+  return (
+    <ul className="grid divide-y divide-line-soft border-t border-line-soft">
+      {causes.map((c) => (
+        <li key={`${c.domain} ${c.cause}`} className="grid min-w-0 gap-1 px-4 py-3">
+          <p className="flex flex-wrap items-center gap-2"><b className="font-medium"><ForeignText text={c.domain} /></b><span className="text-ink-2">{c.reason}</span><span className="text-xs text-ink-3">{count(c.recipients)} {c.recipients === 1 ? 'recipient' : 'recipients'}</span></p>
+          {c.reply && <p className="smtp bad"><ForeignText text={c.reply} /></p>}
+          <p><b className="font-medium">Fix:</b> {c.fix}</p>
+        </li>
+      ))}
+    </ul>
   )
 }
 
