@@ -1,12 +1,15 @@
 package templates
 
-const templatesDoc = "Reusable messages with variables. A template has a draft, which you edit, and versions, which you publish. Sends use the published version.\n\n" +
+import (
+	"strings"
+
+	"github.com/postrider/postrider/modules/templates/language"
+)
+
+var templatesDoc = "Reusable messages with variables. A template has a draft, which you edit, and versions, which you publish. Sends use the published version.\n\n" +
 	"Templates are written in Liquid: `{{ customer.name | default: \"you\" }}`, `{% if %}`, `{% unless %}`, `{% case %}`, `{% for %}` (nested two levels deep, no ranges), " +
-	"`{% comment %}` and `{% raw %}`. Not available: assign, capture, include, render, tablerow, cycle. Filters: abs, append, at_least, at_most, capitalize, ceil, " +
-	"compact, concat, date, datetime, default, divided_by, downcase, escape, escape_once, first, floor, handleize, join, last, lstrip, map, markdown, minus, modulo, money, newline_to_br, number, percent, " +
-	"plus, pluralize, prepend, raw, remove, remove_first, remove_last, replace, replace_first, replace_last, reverse, round, rstrip, size, slice, sort, sort_natural, " +
-	"split, strip, strip_newlines, sum, times, truncate, truncatewords, upcase, url_decode, url_encode, where. Values are HTML-escaped in `html`, but not in `subject` and `text`; " +
-	"the filters markdown and raw return HTML. Values are formatted for the locale and the time zone of the send.\n\n" +
+	"`{% comment %}` and `{% raw %}`. Not available: assign, capture, include, render, tablerow, cycle. Filters: " + strings.Join(language.Filters(), ", ") +
+	". Values are HTML-escaped in `html`, but not in `subject` and `text`; the filters markdown and raw return HTML. Values are formatted for the locale and the time zone of the send.\n\n" +
 	"`{{unsubscribe_url}}` is reserved: the send replaces it with the recipient's link. A rendered `html` or `text` can have at most 1 MB, and a list in the values at most " +
 	"1,000 items. Every operation accepts the template's ID or its alias."
 

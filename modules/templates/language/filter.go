@@ -3,7 +3,9 @@ package language
 import (
 	"fmt"
 	"html"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/osteele/liquid/render"
@@ -36,6 +38,9 @@ var allowed = map[string]bool{
 	markdown: true, trustedHTML: true,
 	"date": true, "datetime": true, "money": true, "number": true, "percent": true,
 }
+
+// Filters returns the names of the filters, sorted.
+func Filters() []string { return slices.Sorted(maps.Keys(allowed)) }
 
 func isFilter(name string) bool { return allowed[name] }
 

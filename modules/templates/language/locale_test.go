@@ -2,6 +2,7 @@ package language
 
 import (
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -126,6 +127,30 @@ func TestRejectsValuesThatCannotBeFormatted(t *testing.T) {
 		}
 		if took := time.Since(started); took > RenderTime {
 			t.Errorf("%.60s took %v", source, took)
+		}
+	}
+}
+
+// A count that is not a number has the word for many, as it had before there were plural rules.
+func TestPluralizesAnyValue(t *testing.T) {
+	t.Parallel()
+	for _, count := range []any{nil, "many", true, []any{1}, 1e300, ""} {
+		got, err := renderFor(t, Text, Locale{}, `{{ n | pluralize: "item", "items" }}`, map[string]any{"n": count})
+		if err != nil || got != "items" {
+			t.Errorf("%v: %q (%v), want items", count, got, err)
+		}
+	}
+}
+
+func TestDocumentsFilters(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../docs/templates.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range Filters() {
+		if !strings.Contains(string(page), "`"+name+"`") && !strings.Contains(string(page), "\\| "+name) {
+			t.Errorf("docs/templates.md does not mention the filter %s", name)
 		}
 	}
 }

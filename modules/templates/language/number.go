@@ -158,16 +158,13 @@ var pluralCategories = map[string]plural.Form{"zero": plural.Zero, "two": plural
 
 // pluralize returns the word for a count: of one and other, or of the further categories of the language.
 func (l Locale) pluralize(value any, one, other string, further any) (string, error) {
-	n, found, err := numberFrom(value)
-	if err != nil {
-		return "", err
-	}
 	words, given := further.(map[string]any)
 	if other == "" && one == "" || further != nil && !given {
 		return "", errPlural
 	}
-	if !found {
-		return other, nil
+	n, found, err := numberFrom(value)
+	if err != nil || !found {
+		return other, nil //nolint:nilerr // other is also the word for what is not a number
 	}
 	form := pluralForm(l, n)
 	if form == plural.One {
