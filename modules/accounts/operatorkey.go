@@ -105,7 +105,7 @@ func (s *Service) RevokeOperatorKey(ctx context.Context, keyID string,
 	if err != nil {
 		return nil, fault.Wrap("revoke operator key", err)
 	}
-	s.operatorKeys.Invalidate(keyHash(revoked.Hash))
+	s.operators.known.Invalidate(keyHash(revoked.Hash))
 	return revoked.Unwrap(), nil
 }
 
@@ -118,14 +118,14 @@ func (s *Service) AuthenticateOperator(ctx context.Context, bearer string, from 
 	if !IsOperatorSecret(bearer) {
 		return Caller{}, fault.Unauthenticated()
 	}
-	found, err := s.operatorKeys.Get(ctx, keyHash(secret.HashToken(bearer)), s.loadOperatorKey)
+	found, err := s.operators.known.Get(ctx, keyHash(secret.HashToken(bearer)), s.loadOperatorKey)
 	if err != nil {
 		return Caller{}, fmt.Errorf("authenticate: %w", err)
 	}
 	if err := found.check(from); err != nil {
 		return Caller{}, err
 	}
-	s.operatorUsed.MarkFrom(found.caller.Operator.KeyID, from)
+	s.operators.used.MarkFrom(found.caller.Operator.KeyID, from)
 	caller := found.caller
 	if accountID == "" {
 		return caller, nil

@@ -127,7 +127,7 @@ func TestOperatorKeyEnds(t *testing.T) {
 	exec(`UPDATE operator_keys SET expires_at = now() - interval '1 second' WHERE id = $1`, expired.ID)
 	expect.Eventually(t, "an expired key", func() bool { return refused(token) })
 
-	// The key of an operator ends when that user is no operator any more, or is disabled.
+	// The key of an operator ends when that user is disabled or loses the role.
 	acme := addAccount(t, s, "ada@example.com")
 	var owner string
 	if err := d.SQL.QueryRowContext(t.Context(), `SELECT user_id FROM memberships WHERE account_id = $1`, acme.ID).

@@ -35,15 +35,20 @@ type Service struct {
 	db      *db.DB
 	cursors *page.Codec
 
-	keys         *cache.Cache[keyHash, cachedCredential]
-	operatorKeys *cache.Cache[keyHash, cachedCredential]
-	accounts     *cache.Cache[string, Account]
-	used         *credentials.Recorder
-	operatorUsed *credentials.Recorder
-	facts        *bus.Log
+	keys      *cache.Cache[keyHash, cachedCredential]
+	accounts  *cache.Cache[string, Account]
+	used      *credentials.Recorder
+	operators operatorKeys
+	facts     *bus.Log
 
 	tasks *worker.Tasks
 	once  sync.Once
+}
+
+// operatorKeys are the operator keys that this process knows.
+type operatorKeys struct {
+	known *cache.Cache[keyHash, cachedCredential]
+	used  *credentials.Recorder
 }
 
 // New returns a new Service; Start runs its background tasks.
@@ -59,9 +64,9 @@ func New(p Params) (*Service, error) {
 	accounts := cache.New(cache.Config[string, Account]{Max: config.CacheSize, TTL: config.CacheTTL,
 		LoadTimeout: lookupTimeout})
 	return &Service{config: config, db: p.DB, facts: bus.NewLog(p.DB),
-		used:         credentials.NewAddressRecorder(p.DB.SQL, "api_keys"),
-		operatorUsed: credentials.NewAddressRecorder(p.DB.SQL, "operator_keys"),
-		cursors:      p.Cursors, keys: newKeyCache(), operatorKeys: newKeyCache(), accounts: accounts,
+		used:      credentials.NewAddressRecorder(p.DB.SQL, "api_keys"),
+		operators: operatorKeys{newKeyCache(), credentials.NewAddressRecorder(p.DB.SQL, "operator_keys")},
+		cursors:   p.Cursors, keys: newKeyCache(), accounts: accounts,
 		tasks: worker.NewTasks(p.Logger, p.Workers)}, nil
 }
 
@@ -99,5 +104,5 @@ func (s *Service) Stop(ctx context.Context) error {
 }
 
 func (s *Service) flushUses(ctx context.Context) error {
-	return errors.Join(s.used.Flush(ctx), s.operatorUsed.Flush(ctx))
+	return errors.Join(s.used.Flush(ctx), s.operators.used.Flush(ctx))
 }

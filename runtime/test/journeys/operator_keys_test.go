@@ -167,7 +167,7 @@ func TestOperatorManagesOperatorKeys(t *testing.T) {
 	wantAnswer(t, "the log of the installation", ada.Do(t, http.MethodGet, "/api/operator/audit-log", nil), http.StatusOK,
 		"operator.key_created", "operator.key_revoked")
 
-	// The key of a person who is no operator any more ends.
+	// The key of a person ends with their operator role.
 	got = ada.Do(t, http.MethodPost, "/api/operator/keys", asked{"name": "provisioning"})
 	got.JSON(t, &made)
 	platform = withKey(app, made.Secret)
