@@ -40,6 +40,7 @@ import (
 	"github.com/postrider/postrider/ent/identity"
 	"github.com/postrider/postrider/ent/invitation"
 	"github.com/postrider/postrider/ent/membership"
+	"github.com/postrider/postrider/ent/operatorkey"
 	"github.com/postrider/postrider/ent/passkey"
 	"github.com/postrider/postrider/ent/password"
 	"github.com/postrider/postrider/ent/plan"
@@ -129,6 +130,8 @@ type Client struct {
 	Invitation *InvitationClient
 	// Membership is the client for interacting with the Membership builders.
 	Membership *MembershipClient
+	// OperatorKey is the client for interacting with the OperatorKey builders.
+	OperatorKey *OperatorKeyClient
 	// Passkey is the client for interacting with the Passkey builders.
 	Passkey *PasskeyClient
 	// Password is the client for interacting with the Password builders.
@@ -219,6 +222,7 @@ func (c *Client) init() {
 	c.Identity = NewIdentityClient(c.config)
 	c.Invitation = NewInvitationClient(c.config)
 	c.Membership = NewMembershipClient(c.config)
+	c.OperatorKey = NewOperatorKeyClient(c.config)
 	c.Passkey = NewPasskeyClient(c.config)
 	c.Password = NewPasswordClient(c.config)
 	c.Plan = NewPlanClient(c.config)
@@ -358,6 +362,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Identity:            NewIdentityClient(cfg),
 		Invitation:          NewInvitationClient(cfg),
 		Membership:          NewMembershipClient(cfg),
+		OperatorKey:         NewOperatorKeyClient(cfg),
 		Passkey:             NewPasskeyClient(cfg),
 		Password:            NewPasswordClient(cfg),
 		Plan:                NewPlanClient(cfg),
@@ -431,6 +436,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Identity:            NewIdentityClient(cfg),
 		Invitation:          NewInvitationClient(cfg),
 		Membership:          NewMembershipClient(cfg),
+		OperatorKey:         NewOperatorKeyClient(cfg),
 		Passkey:             NewPasskeyClient(cfg),
 		Password:            NewPasswordClient(cfg),
 		Plan:                NewPlanClient(cfg),
@@ -475,10 +481,10 @@ func (c *Client) Use(hooks ...Hook) {
 		c.BillingSubscription, c.CapturedMail, c.CapturedSMS, c.CategoryOptOut,
 		c.CustomEvent, c.DKIMKey, c.DeliveryReport, c.Domain, c.DomainCheck,
 		c.DomainClaim, c.Email, c.Engagement, c.Identity, c.Invitation, c.Membership,
-		c.Passkey, c.Password, c.Plan, c.ReceivedEmail, c.Recipient, c.SMSAttempt,
-		c.SMSMessage, c.SMSSettings, c.SMTPCredential, c.SecondFactor, c.Session,
-		c.SignInChallenge, c.SignInLink, c.Smarthost, c.Source, c.Suppression,
-		c.TLSReportCount, c.Template, c.TemplateEdit, c.TemplateVersion,
+		c.OperatorKey, c.Passkey, c.Password, c.Plan, c.ReceivedEmail, c.Recipient,
+		c.SMSAttempt, c.SMSMessage, c.SMSSettings, c.SMTPCredential, c.SecondFactor,
+		c.Session, c.SignInChallenge, c.SignInLink, c.Smarthost, c.Source,
+		c.Suppression, c.TLSReportCount, c.Template, c.TemplateEdit, c.TemplateVersion,
 		c.TrackingHost, c.User, c.Webhook, c.WebhookAttempt, c.WebhookDelivery,
 		c.WebhookWork,
 	} {
@@ -496,10 +502,10 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 		c.BillingSubscription, c.CapturedMail, c.CapturedSMS, c.CategoryOptOut,
 		c.CustomEvent, c.DKIMKey, c.DeliveryReport, c.Domain, c.DomainCheck,
 		c.DomainClaim, c.Email, c.Engagement, c.Identity, c.Invitation, c.Membership,
-		c.Passkey, c.Password, c.Plan, c.ReceivedEmail, c.Recipient, c.SMSAttempt,
-		c.SMSMessage, c.SMSSettings, c.SMTPCredential, c.SecondFactor, c.Session,
-		c.SignInChallenge, c.SignInLink, c.Smarthost, c.Source, c.Suppression,
-		c.TLSReportCount, c.Template, c.TemplateEdit, c.TemplateVersion,
+		c.OperatorKey, c.Passkey, c.Password, c.Plan, c.ReceivedEmail, c.Recipient,
+		c.SMSAttempt, c.SMSMessage, c.SMSSettings, c.SMTPCredential, c.SecondFactor,
+		c.Session, c.SignInChallenge, c.SignInLink, c.Smarthost, c.Source,
+		c.Suppression, c.TLSReportCount, c.Template, c.TemplateEdit, c.TemplateVersion,
 		c.TrackingHost, c.User, c.Webhook, c.WebhookAttempt, c.WebhookDelivery,
 		c.WebhookWork,
 	} {
@@ -549,6 +555,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Invitation.mutate(ctx, m)
 	case *MembershipMutation:
 		return c.Membership.mutate(ctx, m)
+	case *OperatorKeyMutation:
+		return c.OperatorKey.mutate(ctx, m)
 	case *PasskeyMutation:
 		return c.Passkey.mutate(ctx, m)
 	case *PasswordMutation:
@@ -2275,6 +2283,84 @@ func (c *MembershipClient) mutate(ctx context.Context, m *MembershipMutation) (V
 	}
 }
 
+// OperatorKeyClient is a client for the OperatorKey schema.
+type OperatorKeyClient struct {
+	config
+}
+
+// NewOperatorKeyClient returns a client for the OperatorKey from the given config.
+func NewOperatorKeyClient(c config) *OperatorKeyClient {
+	return &OperatorKeyClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `operatorkey.Hooks(f(g(h())))`.
+func (c *OperatorKeyClient) Use(hooks ...Hook) {
+	c.hooks.OperatorKey = append(c.hooks.OperatorKey, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `operatorkey.Intercept(f(g(h())))`.
+func (c *OperatorKeyClient) Intercept(interceptors ...Interceptor) {
+	c.inters.OperatorKey = append(c.inters.OperatorKey, interceptors...)
+}
+
+// Create returns a builder for creating a OperatorKey entity.
+func (c *OperatorKeyClient) Create() *OperatorKeyCreate {
+	mutation := newOperatorKeyMutation(c.config, OpCreate)
+	return &OperatorKeyCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Update returns an update builder for OperatorKey.
+func (c *OperatorKeyClient) Update() *OperatorKeyUpdate {
+	mutation := newOperatorKeyMutation(c.config, OpUpdate)
+	return &OperatorKeyUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *OperatorKeyClient) UpdateOne(_m *OperatorKey) *OperatorKeyUpdateOne {
+	mutation := newOperatorKeyMutation(c.config, OpUpdateOne, withOperatorKey(_m))
+	return &OperatorKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Query returns a query builder for OperatorKey.
+func (c *OperatorKeyClient) Query() *OperatorKeyQuery {
+	return &OperatorKeyQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeOperatorKey},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a OperatorKey entity by its id.
+func (c *OperatorKeyClient) Get(ctx context.Context, id string) (*OperatorKey, error) {
+	return c.Query().Where(operatorkey.ID(id)).Only(ctx)
+}
+
+// Hooks returns the client hooks.
+func (c *OperatorKeyClient) Hooks() []Hook {
+	return c.hooks.OperatorKey
+}
+
+// Interceptors returns the client interceptors.
+func (c *OperatorKeyClient) Interceptors() []Interceptor {
+	return c.inters.OperatorKey
+}
+
+func (c *OperatorKeyClient) mutate(ctx context.Context, m *OperatorKeyMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&OperatorKeyCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&OperatorKeyUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&OperatorKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+
+	default:
+		return nil, fmt.Errorf("ent: unknown OperatorKey mutation op: %q", m.Op())
+	}
+}
+
 // PasskeyClient is a client for the Passkey schema.
 type PasskeyClient struct {
 	config
@@ -3971,11 +4057,11 @@ type (
 		AutomationWork, BillingCustomer, BillingSubscription, CapturedMail,
 		CapturedSMS, CategoryOptOut, CustomEvent, DKIMKey, DeliveryReport, Domain,
 		DomainCheck, DomainClaim, Email, Engagement, Identity, Invitation, Membership,
-		Passkey, Password, Plan, ReceivedEmail, Recipient, SMSAttempt, SMSMessage,
-		SMSSettings, SMTPCredential, SecondFactor, Session, SignInChallenge,
-		SignInLink, Smarthost, Source, Suppression, TLSReportCount, Template,
-		TemplateEdit, TemplateVersion, TrackingHost, User, Webhook, WebhookAttempt,
-		WebhookDelivery, WebhookWork []ent.Hook
+		OperatorKey, Passkey, Password, Plan, ReceivedEmail, Recipient, SMSAttempt,
+		SMSMessage, SMSSettings, SMTPCredential, SecondFactor, Session,
+		SignInChallenge, SignInLink, Smarthost, Source, Suppression, TLSReportCount,
+		Template, TemplateEdit, TemplateVersion, TrackingHost, User, Webhook,
+		WebhookAttempt, WebhookDelivery, WebhookWork []ent.Hook
 	}
 	inters struct {
 		APIKey, Account, AddressRuleSet, Attachment, Attempt, AuditEntry, Automation,
@@ -3983,11 +4069,11 @@ type (
 		AutomationWork, BillingCustomer, BillingSubscription, CapturedMail,
 		CapturedSMS, CategoryOptOut, CustomEvent, DKIMKey, DeliveryReport, Domain,
 		DomainCheck, DomainClaim, Email, Engagement, Identity, Invitation, Membership,
-		Passkey, Password, Plan, ReceivedEmail, Recipient, SMSAttempt, SMSMessage,
-		SMSSettings, SMTPCredential, SecondFactor, Session, SignInChallenge,
-		SignInLink, Smarthost, Source, Suppression, TLSReportCount, Template,
-		TemplateEdit, TemplateVersion, TrackingHost, User, Webhook, WebhookAttempt,
-		WebhookDelivery, WebhookWork []ent.Interceptor
+		OperatorKey, Passkey, Password, Plan, ReceivedEmail, Recipient, SMSAttempt,
+		SMSMessage, SMSSettings, SMTPCredential, SecondFactor, Session,
+		SignInChallenge, SignInLink, Smarthost, Source, Suppression, TLSReportCount,
+		Template, TemplateEdit, TemplateVersion, TrackingHost, User, Webhook,
+		WebhookAttempt, WebhookDelivery, WebhookWork []ent.Interceptor
 	}
 )
 

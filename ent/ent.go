@@ -40,6 +40,7 @@ import (
 	"github.com/postrider/postrider/ent/identity"
 	"github.com/postrider/postrider/ent/invitation"
 	"github.com/postrider/postrider/ent/membership"
+	"github.com/postrider/postrider/ent/operatorkey"
 	"github.com/postrider/postrider/ent/passkey"
 	"github.com/postrider/postrider/ent/password"
 	"github.com/postrider/postrider/ent/plan"
@@ -132,6 +133,7 @@ func checkColumn(t, c string) error {
 			identity.Table:            identity.ValidColumn,
 			invitation.Table:          invitation.ValidColumn,
 			membership.Table:          membership.ValidColumn,
+			operatorkey.Table:         operatorkey.ValidColumn,
 			passkey.Table:             passkey.ValidColumn,
 			password.Table:            password.ValidColumn,
 			plan.Table:                plan.ValidColumn,

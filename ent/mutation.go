@@ -28,6 +28,7 @@ import (
 	"github.com/postrider/postrider/ent/identity"
 	"github.com/postrider/postrider/ent/invitation"
 	"github.com/postrider/postrider/ent/membership"
+	"github.com/postrider/postrider/ent/operatorkey"
 	"github.com/postrider/postrider/ent/passkey"
 	"github.com/postrider/postrider/ent/password"
 	"github.com/postrider/postrider/ent/predicate"
@@ -84,6 +85,7 @@ const (
 	TypeIdentity            = "Identity"
 	TypeInvitation          = "Invitation"
 	TypeMembership          = "Membership"
+	TypeOperatorKey         = "OperatorKey"
 	TypePasskey             = "Passkey"
 	TypePassword            = "Password"
 	TypePlan                = "Plan"
@@ -8058,6 +8060,457 @@ func (m *MembershipMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown Membership edge %s", name)
+}
+
+// OperatorKeyMutation represents an operation that mutates the OperatorKey nodes in the graph.
+type OperatorKeyMutation struct {
+	config
+	op                Op
+	typ               string
+	id                *string
+	name              *string
+	prefix            *string
+	hash              *[]byte
+	allowed_ips       *[]string
+	appendallowed_ips []string
+	expires_at        *time.Time
+	last_used_at      *time.Time
+	last_used_ip      *string
+	revoked_at        *time.Time
+	created_by        *string
+	created_at        *time.Time
+	clearedFields     map[string]struct{}
+	done              bool
+	oldValue          func(context.Context) (*OperatorKey, error)
+	predicates        []predicate.OperatorKey
+}
+
+var _ ent.Mutation = (*OperatorKeyMutation)(nil)
+
+// operatorkeyOption allows management of the mutation configuration using functional options.
+type operatorkeyOption func(*OperatorKeyMutation)
+
+// newOperatorKeyMutation creates new mutation for the OperatorKey entity.
+func newOperatorKeyMutation(c config, op Op, opts ...operatorkeyOption) *OperatorKeyMutation {
+	m := &OperatorKeyMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeOperatorKey,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withOperatorKey sets the old OperatorKey of the mutation.
+func withOperatorKey(node *OperatorKey) operatorkeyOption {
+	return func(m *OperatorKeyMutation) {
+		m.oldValue = func(context.Context) (*OperatorKey, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m OperatorKeyMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of OperatorKey entities.
+func (m *OperatorKeyMutation) SetID(id string) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *OperatorKeyMutation) ID() (id string, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// SetName sets the "name" field.
+func (m *OperatorKeyMutation) SetName(s string) {
+	m.name = &s
+}
+
+// Name returns the value of the "name" field in the mutation.
+func (m *OperatorKeyMutation) Name() (r string, exists bool) {
+	v := m.name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// SetPrefix sets the "prefix" field.
+func (m *OperatorKeyMutation) SetPrefix(s string) {
+	m.prefix = &s
+}
+
+// Prefix returns the value of the "prefix" field in the mutation.
+func (m *OperatorKeyMutation) Prefix() (r string, exists bool) {
+	v := m.prefix
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// SetHash sets the "hash" field.
+func (m *OperatorKeyMutation) SetHash(b []byte) {
+	m.hash = &b
+}
+
+// Hash returns the value of the "hash" field in the mutation.
+func (m *OperatorKeyMutation) Hash() (r []byte, exists bool) {
+	v := m.hash
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// SetAllowedIps sets the "allowed_ips" field.
+func (m *OperatorKeyMutation) SetAllowedIps(s []string) {
+	m.allowed_ips = &s
+	m.appendallowed_ips = nil
+}
+
+// AllowedIps returns the value of the "allowed_ips" field in the mutation.
+func (m *OperatorKeyMutation) AllowedIps() (r []string, exists bool) {
+	v := m.allowed_ips
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// AppendedAllowedIps returns the list of values that were appended to the "allowed_ips" field in this mutation.
+func (m *OperatorKeyMutation) AppendedAllowedIps() ([]string, bool) {
+	if len(m.appendallowed_ips) == 0 {
+		return nil, false
+	}
+	return m.appendallowed_ips, true
+}
+
+// AllowedIpsCleared returns if the "allowed_ips" field was cleared in this mutation.
+func (m *OperatorKeyMutation) AllowedIpsCleared() bool {
+	_, ok := m.clearedFields[operatorkey.FieldAllowedIps]
+	return ok
+}
+
+// SetExpiresAt sets the "expires_at" field.
+func (m *OperatorKeyMutation) SetExpiresAt(t time.Time) {
+	m.expires_at = &t
+}
+
+// ExpiresAt returns the value of the "expires_at" field in the mutation.
+func (m *OperatorKeyMutation) ExpiresAt() (r time.Time, exists bool) {
+	v := m.expires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ExpiresAtCleared returns if the "expires_at" field was cleared in this mutation.
+func (m *OperatorKeyMutation) ExpiresAtCleared() bool {
+	_, ok := m.clearedFields[operatorkey.FieldExpiresAt]
+	return ok
+}
+
+// LastUsedAt returns the value of the "last_used_at" field in the mutation.
+func (m *OperatorKeyMutation) LastUsedAt() (r time.Time, exists bool) {
+	v := m.last_used_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// LastUsedAtCleared returns if the "last_used_at" field was cleared in this mutation.
+func (m *OperatorKeyMutation) LastUsedAtCleared() bool {
+	_, ok := m.clearedFields[operatorkey.FieldLastUsedAt]
+	return ok
+}
+
+// LastUsedIP returns the value of the "last_used_ip" field in the mutation.
+func (m *OperatorKeyMutation) LastUsedIP() (r string, exists bool) {
+	v := m.last_used_ip
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// LastUsedIPCleared returns if the "last_used_ip" field was cleared in this mutation.
+func (m *OperatorKeyMutation) LastUsedIPCleared() bool {
+	_, ok := m.clearedFields[operatorkey.FieldLastUsedIP]
+	return ok
+}
+
+// RevokedAt returns the value of the "revoked_at" field in the mutation.
+func (m *OperatorKeyMutation) RevokedAt() (r time.Time, exists bool) {
+	v := m.revoked_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// RevokedAtCleared returns if the "revoked_at" field was cleared in this mutation.
+func (m *OperatorKeyMutation) RevokedAtCleared() bool {
+	_, ok := m.clearedFields[operatorkey.FieldRevokedAt]
+	return ok
+}
+
+// SetCreatedBy sets the "created_by" field.
+func (m *OperatorKeyMutation) SetCreatedBy(s string) {
+	m.created_by = &s
+}
+
+// CreatedBy returns the value of the "created_by" field in the mutation.
+func (m *OperatorKeyMutation) CreatedBy() (r string, exists bool) {
+	v := m.created_by
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// CreatedByCleared returns if the "created_by" field was cleared in this mutation.
+func (m *OperatorKeyMutation) CreatedByCleared() bool {
+	_, ok := m.clearedFields[operatorkey.FieldCreatedBy]
+	return ok
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *OperatorKeyMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *OperatorKeyMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// Where appends a list predicates to the OperatorKeyMutation builder.
+func (m *OperatorKeyMutation) Where(ps ...predicate.OperatorKey) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// Op returns the operation name.
+func (m *OperatorKeyMutation) Op() Op {
+	return m.op
+}
+
+// Type returns the node type of this mutation (OperatorKey).
+func (m *OperatorKeyMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *OperatorKeyMutation) Fields() []string {
+	fields := make([]string, 0, 10)
+	if m.name != nil {
+		fields = append(fields, operatorkey.FieldName)
+	}
+	if m.prefix != nil {
+		fields = append(fields, operatorkey.FieldPrefix)
+	}
+	if m.hash != nil {
+		fields = append(fields, operatorkey.FieldHash)
+	}
+	if m.allowed_ips != nil {
+		fields = append(fields, operatorkey.FieldAllowedIps)
+	}
+	if m.expires_at != nil {
+		fields = append(fields, operatorkey.FieldExpiresAt)
+	}
+	if m.last_used_at != nil {
+		fields = append(fields, operatorkey.FieldLastUsedAt)
+	}
+	if m.last_used_ip != nil {
+		fields = append(fields, operatorkey.FieldLastUsedIP)
+	}
+	if m.revoked_at != nil {
+		fields = append(fields, operatorkey.FieldRevokedAt)
+	}
+	if m.created_by != nil {
+		fields = append(fields, operatorkey.FieldCreatedBy)
+	}
+	if m.created_at != nil {
+		fields = append(fields, operatorkey.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *OperatorKeyMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *OperatorKeyMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+
+	}
+	return nil, fmt.Errorf("unknown OperatorKey field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *OperatorKeyMutation) SetField(name string, value ent.Value) error {
+	switch name {
+
+	}
+	return fmt.Errorf("unknown OperatorKey field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *OperatorKeyMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *OperatorKeyMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *OperatorKeyMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown OperatorKey numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *OperatorKeyMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(operatorkey.FieldAllowedIps) {
+		fields = append(fields, operatorkey.FieldAllowedIps)
+	}
+	if m.FieldCleared(operatorkey.FieldExpiresAt) {
+		fields = append(fields, operatorkey.FieldExpiresAt)
+	}
+	if m.FieldCleared(operatorkey.FieldLastUsedAt) {
+		fields = append(fields, operatorkey.FieldLastUsedAt)
+	}
+	if m.FieldCleared(operatorkey.FieldLastUsedIP) {
+		fields = append(fields, operatorkey.FieldLastUsedIP)
+	}
+	if m.FieldCleared(operatorkey.FieldRevokedAt) {
+		fields = append(fields, operatorkey.FieldRevokedAt)
+	}
+	if m.FieldCleared(operatorkey.FieldCreatedBy) {
+		fields = append(fields, operatorkey.FieldCreatedBy)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *OperatorKeyMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *OperatorKeyMutation) ClearField(name string) error {
+	switch name {
+
+	}
+	return fmt.Errorf("unknown OperatorKey nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *OperatorKeyMutation) ResetField(name string) error {
+	switch name {
+
+	}
+	return fmt.Errorf("unknown OperatorKey field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *OperatorKeyMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *OperatorKeyMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *OperatorKeyMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *OperatorKeyMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *OperatorKeyMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *OperatorKeyMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *OperatorKeyMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown OperatorKey unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *OperatorKeyMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown OperatorKey edge %s", name)
 }
 
 // PasskeyMutation represents an operation that mutates the Passkey nodes in the graph.

@@ -33,6 +33,7 @@ import (
 	"github.com/postrider/postrider/ent/identity"
 	"github.com/postrider/postrider/ent/invitation"
 	"github.com/postrider/postrider/ent/membership"
+	"github.com/postrider/postrider/ent/operatorkey"
 	"github.com/postrider/postrider/ent/passkey"
 	"github.com/postrider/postrider/ent/password"
 	"github.com/postrider/postrider/ent/plan"
@@ -960,6 +961,28 @@ func init() {
 	membershipDescCreatedAt := membershipFields[5].Descriptor()
 	// membership.DefaultCreatedAt holds the default value on creation for the created_at field.
 	membership.DefaultCreatedAt = membershipDescCreatedAt.Default.(func() time.Time)
+	operatorkeyFields := schema.OperatorKey{}.Fields()
+	_ = operatorkeyFields
+	// operatorkeyDescName is the schema descriptor for name field.
+	operatorkeyDescName := operatorkeyFields[1].Descriptor()
+	// operatorkey.NameValidator is a validator for the "name" field. It is called by the builders before save.
+	operatorkey.NameValidator = operatorkeyDescName.Validators[0].(func(string) error)
+	// operatorkeyDescPrefix is the schema descriptor for prefix field.
+	operatorkeyDescPrefix := operatorkeyFields[2].Descriptor()
+	// operatorkey.PrefixValidator is a validator for the "prefix" field. It is called by the builders before save.
+	operatorkey.PrefixValidator = operatorkeyDescPrefix.Validators[0].(func(string) error)
+	// operatorkeyDescHash is the schema descriptor for hash field.
+	operatorkeyDescHash := operatorkeyFields[3].Descriptor()
+	// operatorkey.HashValidator is a validator for the "hash" field. It is called by the builders before save.
+	operatorkey.HashValidator = operatorkeyDescHash.Validators[0].(func([]byte) error)
+	// operatorkeyDescCreatedAt is the schema descriptor for created_at field.
+	operatorkeyDescCreatedAt := operatorkeyFields[10].Descriptor()
+	// operatorkey.DefaultCreatedAt holds the default value on creation for the created_at field.
+	operatorkey.DefaultCreatedAt = operatorkeyDescCreatedAt.Default.(func() time.Time)
+	// operatorkeyDescID is the schema descriptor for id field.
+	operatorkeyDescID := operatorkeyFields[0].Descriptor()
+	// operatorkey.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	operatorkey.IDValidator = operatorkeyDescID.Validators[0].(func(string) error)
 	passkeyFields := schema.Passkey{}.Fields()
 	_ = passkeyFields
 	// passkeyDescUserID is the schema descriptor for user_id field.

@@ -70,6 +70,8 @@ type Tx struct {
 	Invitation *InvitationClient
 	// Membership is the client for interacting with the Membership builders.
 	Membership *MembershipClient
+	// OperatorKey is the client for interacting with the OperatorKey builders.
+	OperatorKey *OperatorKeyClient
 	// Passkey is the client for interacting with the Passkey builders.
 	Passkey *PasskeyClient
 	// Password is the client for interacting with the Password builders.
@@ -265,6 +267,7 @@ func (tx *Tx) init() {
 	tx.Identity = NewIdentityClient(tx.config)
 	tx.Invitation = NewInvitationClient(tx.config)
 	tx.Membership = NewMembershipClient(tx.config)
+	tx.OperatorKey = NewOperatorKeyClient(tx.config)
 	tx.Passkey = NewPasskeyClient(tx.config)
 	tx.Password = NewPasswordClient(tx.config)
 	tx.Plan = NewPlanClient(tx.config)

@@ -20,6 +20,7 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/modules/accounts/rights/rightstest"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/modules/sending/queue"
@@ -62,6 +63,19 @@ func (f fakeAuth) Authenticate(_ context.Context, bearer string, _ netip.Addr) (
 		return accounts.Caller{AccountID: bob, KeyID: "key_2", Scope: rights.ScopeFull}, nil
 	}
 	return accounts.Caller{}, fault.Unauthenticated()
+}
+
+// AuthenticateOperator knows one operator key, which acts for ada.
+func (fakeAuth) AuthenticateOperator(_ context.Context, bearer string, _ netip.Addr,
+	wanted string) (accounts.Caller, error) {
+	if bearer != "svc_"+rightstest.OperatorKey {
+		return accounts.Caller{}, fault.Unauthenticated()
+	}
+	caller := accounts.Caller{Scope: rights.ScopeOperator, Operator: &accounts.Operator{KeyID: "opk_1", Name: "provisioning"}}
+	if wanted != "" {
+		caller.AccountID = ada
+	}
+	return caller, nil
 }
 
 // calls counts the calls of services, and lets a test break one method.

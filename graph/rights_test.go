@@ -33,7 +33,7 @@ func TestEveryRootFieldFollowsItsRule(t *testing.T) {
 				continue
 			}
 			for _, c := range rightstest.Callers() {
-				got := s.askRoot(t, c.Name, c.Person, documentOf(whole, root, field))
+				got := s.askRoot(t, c, documentOf(whole, root, field))
 				refused := strings.Contains(got, `"insufficient_scope"`) || strings.Contains(got, `"insufficient_role"`)
 				if rule.Right == rightstest.Operate { // null, so that the dashboard can ask in every session
 					refused = refused || strings.Contains(got, `"`+field.Name+`":null`)
@@ -93,16 +93,19 @@ func valueOf(whole *ast.Schema, of *ast.Type) string {
 }
 
 // askRoot returns the response to a document, or nothing for a stream that started.
-func (s *testServer) askRoot(t *testing.T, who string, isPerson bool, document string) string {
+func (s *testServer) askRoot(t *testing.T, c rightstest.Caller, document string) string {
 	t.Helper()
 	body, err := json.Marshal(map[string]any{"query": document})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := request(t, s.url, "svc_"+who, string(body))
-	if isPerson {
+	r := request(t, s.url, "svc_"+c.Name, string(body))
+	if c.Account != "" {
+		r.Header.Set("Postrider-Account", c.Account)
+	}
+	if c.Person {
 		r.Header.Del("Authorization")
-		r.Header.Set("Cookie", "postrider="+who)
+		r.Header.Set("Cookie", "postrider="+c.Name)
 		r.Header.Set("Origin", ownOrigin)
 	}
 	if strings.HasPrefix(document, "subscription") {
@@ -121,4 +124,36 @@ func (s *testServer) askRoot(t *testing.T, who string, isPerson bool, document s
 		t.Fatal(err)
 	}
 	return string(got)
+}
+
+// Without an account, an operator key reads the installation and nothing of any account.
+func TestOperatorKeysNeedAnAccount(t *testing.T) {
+	t.Parallel()
+	whole, err := schema.ParseFull()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, matrix := newServer(t, setup{emails: 1}), rightstest.Read(t, "../docs/permissions.md")
+	for _, root := range []*ast.Definition{whole.Query, whole.Mutation, whole.Subscription} {
+		for _, field := range root.Fields {
+			if strings.HasPrefix(field.Name, "__") {
+				continue
+			}
+			rule, known := matrix.Rule(t, root.Name+"."+field.Name)
+			if !known || rule.Right == rightstest.Any || rule.Right == rightstest.Operate {
+				continue
+			}
+			got := s.askRoot(t, rightstest.Caller{Name: rightstest.OperatorKey}, documentOf(whole, root, field))
+			if !strings.Contains(got, "Postrider-Account") && !strings.Contains(got, "insufficient_scope") {
+				t.Errorf("%s.%s without an account got %s", root.Name, field.Name, got)
+			}
+		}
+	}
+	for name, header := range map[string]string{"svc_full": "Postrider-Account", "svc_read": "postrider-account"} {
+		r := request(t, s.url, name, `{"query": "{ viewer { can } }"}`)
+		r.Header.Set(header, "acc_01kf0m4w7he6x8q2v5b3n9c1ta")
+		if got := s.send(t, r); got.status != http.StatusForbidden {
+			t.Errorf("%s with an account got %d %s, want 403", name, got.status, got.body)
+		}
+	}
 }

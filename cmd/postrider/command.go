@@ -70,8 +70,11 @@ type adminCommand struct {
 	Billing billingCommand `cmd:"" help:"Manage the payment provider."`
 	User    userCommand    `cmd:"" help:"Manage users."`
 	Key     keyCommand     `cmd:"" help:"Manage API keys."`
-	Domain  domainCommand  `cmd:"" help:"Check sending domains."`
-	Email   struct {
+
+	OperatorKey operatorKeyCommand `cmd:"" help:"Manage operator keys, which act for any account." name:"operator-key"`
+
+	Domain domainCommand `cmd:"" help:"Check sending domains."`
+	Email  struct {
 		List emailListCommand `cmd:"" help:"List or search the emails of an account as JSON, newest first."`
 	} `cmd:"" help:"List emails of an account."`
 	Link       linkCommand  `cmd:"" help:"Stop tracked links from redirecting to a target, or list such targets."`

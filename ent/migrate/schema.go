@@ -1727,6 +1727,33 @@ var (
 		Columns:    NodesColumns,
 		PrimaryKey: []*schema.Column{NodesColumns[0]},
 	}
+	// OperatorKeysColumns holds the columns for the "operator_keys" table.
+	OperatorKeysColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString, Collation: "C"},
+		{Name: "name", Type: field.TypeString},
+		{Name: "prefix", Type: field.TypeString},
+		{Name: "hash", Type: field.TypeBytes},
+		{Name: "allowed_ips", Type: field.TypeJSON, Nullable: true},
+		{Name: "expires_at", Type: field.TypeTime, Nullable: true},
+		{Name: "last_used_at", Type: field.TypeTime, Nullable: true},
+		{Name: "last_used_ip", Type: field.TypeString, Nullable: true},
+		{Name: "revoked_at", Type: field.TypeTime, Nullable: true},
+		{Name: "created_by", Type: field.TypeString, Nullable: true, Collation: "C"},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+	}
+	// OperatorKeysTable holds the schema information for the "operator_keys" table.
+	OperatorKeysTable = &schema.Table{
+		Name:       "operator_keys",
+		Columns:    OperatorKeysColumns,
+		PrimaryKey: []*schema.Column{OperatorKeysColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "operatorkey_hash",
+				Unique:  true,
+				Columns: []*schema.Column{OperatorKeysColumns[3]},
+			},
+		},
+	}
 	// PasskeysColumns holds the columns for the "passkeys" table.
 	PasskeysColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeString, Collation: "C"},
@@ -3073,6 +3100,7 @@ var (
 		MailSourcesTable,
 		MembershipsTable,
 		NodesTable,
+		OperatorKeysTable,
 		PasskeysTable,
 		PasswordsTable,
 		PlansTable,

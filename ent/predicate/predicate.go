@@ -90,6 +90,9 @@ type Invitation func(*sql.Selector)
 // Membership is the predicate function for membership builders.
 type Membership func(*sql.Selector)
 
+// OperatorKey is the predicate function for operatorkey builders.
+type OperatorKey func(*sql.Selector)
+
 // Passkey is the predicate function for passkey builders.
 type Passkey func(*sql.Selector)
 

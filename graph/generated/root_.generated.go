@@ -11770,7 +11770,7 @@ enum AuditActorKind {
   USER
   "An API key."
   KEY
-  "The operator, using the command line."
+  "An operator, or an operator key."
   OPERATOR
   "The service itself."
   SYSTEM

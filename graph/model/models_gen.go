@@ -1598,7 +1598,7 @@ const (
 	AuditActorKindUser AuditActorKind = "USER"
 	// An API key.
 	AuditActorKindKey AuditActorKind = "KEY"
-	// The operator, using the command line.
+	// An operator, or an operator key.
 	AuditActorKindOperator AuditActorKind = "OPERATOR"
 	// The service itself.
 	AuditActorKindSystem AuditActorKind = "SYSTEM"

@@ -104,6 +104,15 @@ func (a Account) IsUnlocked(senderVerified bool) bool {
 // CreateAccount creates an account and its owner in one transaction. If a user already has the email, that
 // user becomes the owner.
 func (s *Service) CreateAccount(ctx context.Context, in NewAccount) (*ent.Account, error) {
+	return s.CreateAccountWith(ctx, in, nil)
+}
+
+// DefaultPlan returns the plan of new accounts.
+func (s *Service) DefaultPlan() string { return s.config.DefaultPlan }
+
+// CreateAccountWith is CreateAccount with a function, which may be nil, that runs in the transaction.
+func (s *Service) CreateAccountWith(ctx context.Context, in NewAccount,
+	with func(tx *ent.Tx, made *ent.Account) error) (*ent.Account, error) {
 	in, wrong := in.normalize()
 	if err := wrong.Err(); err != nil {
 		return nil, err
@@ -114,7 +123,10 @@ func (s *Service) CreateAccount(ctx context.Context, in NewAccount) (*ent.Accoun
 		if err == nil {
 			made, err = insertAccount(ctx, tx, in, owner.ID)
 		}
-		return err
+		if err != nil || with == nil {
+			return err
+		}
+		return with(tx, made)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create account: %w", err)

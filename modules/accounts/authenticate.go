@@ -53,16 +53,25 @@ func (s *Service) Authenticate(ctx context.Context, bearer string, from netip.Ad
 // AuthenticateHash is Authenticate for a caller that has only the SHA-256 of a secret.
 func (s *Service) AuthenticateHash(ctx context.Context, hash [sha256.Size]byte, from netip.Addr) (Caller, error) {
 	found, err := s.keys.Get(ctx, hash, s.loadCredential)
-	switch {
-	case err != nil:
+	if err != nil {
 		return Caller{}, fmt.Errorf("authenticate: %w", err)
-	case !found.known, found.expires && !time.Now().Before(found.expiresAt):
-		return Caller{}, fault.Unauthenticated()
-	case !found.allowsAddress(from):
-		return Caller{}, errAddress(from)
+	}
+	if err := found.check(from); err != nil {
+		return Caller{}, err
 	}
 	s.used.MarkFrom(found.caller.KeyID, from)
 	return found.caller, nil
+}
+
+// check returns an error if the key is unknown or expired, or cannot be used from an address.
+func (c cachedCredential) check(from netip.Addr) error {
+	switch {
+	case !c.known, c.expires && !time.Now().Before(c.expiresAt):
+		return fault.Unauthenticated()
+	case !c.allowsAddress(from):
+		return errAddress(from)
+	}
+	return nil
 }
 
 // allowsAddress reports whether the key can be used from an address. A key that is limited to some networks
@@ -126,12 +135,17 @@ func (s *Service) loadCredential(ctx context.Context, hash keyHash) (cachedCrede
 	if err := json.Unmarshal([]byte(allowedIPs), &found.allowed); err != nil {
 		return cachedCredential{}, fmt.Errorf("networks of key %s: %w", found.caller.KeyID, err)
 	}
-	if expiresIn.Valid {
-		// A key may live longer than a Duration can represent. Beyond the life of the cache entry, the exact
-		// time does not matter.
-		found.expires = true
-		seconds := min(expiresIn.Float64, (24 * time.Hour).Seconds())
-		found.expiresAt = askedAt.Add(time.Duration(seconds * float64(time.Second)))
-	}
+	found.setExpiry(askedAt, expiresIn)
 	return found, nil
+}
+
+// setExpiry sets the expiry from the remaining seconds.
+func (c *cachedCredential) setExpiry(askedAt time.Time, expiresIn sql.NullFloat64) {
+	if !expiresIn.Valid {
+		return
+	}
+	// A key may live longer than a Duration can represent. Beyond the life of the cache entry, the exact
+	// time does not matter.
+	seconds := min(expiresIn.Float64, (24 * time.Hour).Seconds())
+	c.expires, c.expiresAt = true, askedAt.Add(time.Duration(seconds*float64(time.Second)))
 }

@@ -8,18 +8,26 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// Caller is the author of a request: an API key, or a signed-in user.
+// Caller is the author of a request: an API key, an operator key, or a signed-in user.
 type Caller struct {
-	AccountID string // empty for a user without an account
-	KeyID     string
+	AccountID string // empty for a user without an account, and for an operator key that acts for none
+	KeyID     string // empty unless an API key calls
 	Scope     rights.Scope
 	Suspended bool     // the account is suspended, so it cannot send; everything else is allowed
 	DomainIDs []string // domains that the key is limited to; empty means all. Read-only.
 	Person    *Person  // nil if an API key calls. Read-only.
 
+	Operator *Operator // set if an operator key calls. Read-only.
+
 	// current role of the key's creator; nil if the operator of the installation created the key
 	Creator *rights.Creator
 }
+
+// Operator is the operator key of a request.
+type Operator struct{ KeyID, Name string }
+
+// HeaderAccount is the header that selects the account of a request with a session cookie or an operator key.
+const HeaderAccount = "Postrider-Account"
 
 // Authorize returns an error if the caller's scope or role does not allow an operation, or if a suspended
 // account tries to send.
@@ -37,6 +45,8 @@ func (c Caller) authorize(op rights.Operation) error {
 	switch {
 	case c.Person != nil:
 		return c.Person.authorize(op, c.AccountID != "")
+	case c.Operator != nil:
+		return c.authorizeOperator(op)
 	case op == rights.Person || op == rights.Operate:
 		return fault.Forbiddenf(fault.CodeInsufficientScope,
 			"This operation is for people who are signed in, not for API keys")
@@ -51,6 +61,17 @@ func (c Caller) authorize(op rights.Operation) error {
 	}
 	return fault.Forbiddenf(fault.CodeInsufficientScope,
 		"This API key was created by a member with the role %q, which does not allow this operation", c.Creator.Role)
+}
+
+func (c Caller) authorizeOperator(op rights.Operation) error {
+	switch {
+	case !rights.ScopeOperator.Allows(op):
+		return fault.Forbiddenf(fault.CodeInsufficientScope,
+			"This operation is for people who are signed in, not for operator keys")
+	case c.AccountID == "" && op != rights.Operate:
+		return fault.InvalidField(HeaderAccount, "is required: an operator key acts for the account that this header names")
+	}
+	return nil
 }
 
 // Allows reports whether the caller's scope or role allows an operation. Unlike Authorize, it ignores
@@ -153,8 +174,11 @@ func (c Caller) RequireConfirmation() error {
 
 // ID returns the id of the key or of the user.
 func (c Caller) ID() string {
-	if c.Person != nil {
+	switch {
+	case c.Person != nil:
 		return c.Person.UserID
+	case c.Operator != nil:
+		return c.Operator.KeyID
 	}
 	return c.KeyID
 }
@@ -163,11 +187,17 @@ func (c Caller) ID() string {
 // limit of the account is for API keys.
 const sessionRate = 20
 
+// operatorRate is the number of requests per second that an operator key may send for all accounts together.
+const operatorRate = 50
+
 // RateAccount returns an account with the id and rate to which the caller's requests count: those of the
-// account, or those of the session.
+// account, of the session or of the operator key.
 func (c Caller) RateAccount(a Account) Account {
-	if c.Person != nil {
+	switch {
+	case c.Person != nil:
 		a.ID, a.Plan.RequestsPerSecond = c.Person.SessionID, sessionRate
+	case c.Operator != nil:
+		a.ID, a.Plan.RequestsPerSecond = c.Operator.KeyID, operatorRate
 	}
 	return a
 }

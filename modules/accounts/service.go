@@ -2,6 +2,7 @@ package accounts
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -34,13 +35,20 @@ type Service struct {
 	db      *db.DB
 	cursors *page.Codec
 
-	keys     *cache.Cache[keyHash, cachedCredential]
-	accounts *cache.Cache[string, Account]
-	used     *credentials.Recorder
-	facts    *bus.Log
+	keys      *cache.Cache[keyHash, cachedCredential]
+	accounts  *cache.Cache[string, Account]
+	used      *credentials.Recorder
+	operators operatorKeys
+	facts     *bus.Log
 
 	tasks *worker.Tasks
 	once  sync.Once
+}
+
+// operatorKeys are the operator keys that this process knows.
+type operatorKeys struct {
+	known *cache.Cache[keyHash, cachedCredential]
+	used  *credentials.Recorder
 }
 
 // New returns a new Service; Start runs its background tasks.
@@ -49,13 +57,16 @@ func New(p Params) (*Service, error) {
 		return nil, err
 	}
 	config := p.Config.withDefaults()
-	keys := cache.New(cache.Config[keyHash, cachedCredential]{Max: config.CacheSize, TTL: config.CacheTTL,
-		LoadTimeout: lookupTimeout})
+	newKeyCache := func() *cache.Cache[keyHash, cachedCredential] {
+		return cache.New(cache.Config[keyHash, cachedCredential]{Max: config.CacheSize, TTL: config.CacheTTL,
+			LoadTimeout: lookupTimeout})
+	}
 	accounts := cache.New(cache.Config[string, Account]{Max: config.CacheSize, TTL: config.CacheTTL,
 		LoadTimeout: lookupTimeout})
 	return &Service{config: config, db: p.DB, facts: bus.NewLog(p.DB),
-		used:    credentials.NewAddressRecorder(p.DB.SQL, "api_keys"),
-		cursors: p.Cursors, keys: keys, accounts: accounts,
+		used:      credentials.NewAddressRecorder(p.DB.SQL, "api_keys"),
+		operators: operatorKeys{newKeyCache(), credentials.NewAddressRecorder(p.DB.SQL, "operator_keys")},
+		cursors:   p.Cursors, keys: newKeyCache(), accounts: accounts,
 		tasks: worker.NewTasks(p.Logger, p.Workers)}, nil
 }
 
@@ -73,7 +84,7 @@ func (s *Service) Start(ctx context.Context) error {
 		}
 	}
 	s.tasks.Start(
-		worker.Every("last use of API keys", s.config.LastUsedEvery, s.used.Flush),
+		worker.Every("last use of API keys", s.config.LastUsedEvery, s.flushUses),
 		worker.Every("sweep of old email counts", s.config.SweepEvery, s.sweepUsage),
 		worker.Every("count of emails by the hour", s.config.CloseEvery, s.closeHours).
 			WithFirstDelay(s.config.CloseEvery/20),
@@ -87,7 +98,11 @@ func (s *Service) Stop(ctx context.Context) error {
 	var err error
 	s.once.Do(func() {
 		s.tasks.Stop(ctx)
-		err = s.used.Flush(ctx)
+		err = s.flushUses(ctx)
 	})
 	return err
+}
+
+func (s *Service) flushUses(ctx context.Context) error {
+	return errors.Join(s.used.Flush(ctx), s.operators.used.Flush(ctx))
 }

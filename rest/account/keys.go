@@ -141,7 +141,7 @@ func keyBody(in *accounts.NewKey) body.Object {
 		{Name: "scope", Type: scope{&in.Scope}, Default: "full", About: "What the key may do."},
 		{Name: "domain_ids", Type: body.List(&in.DomainIDs, body.Text).Count(0, 100), About: "The domains that the " +
 			"key may send from. Defaults to all; an empty list also means all."},
-		{Name: "allowed_ips", Type: keyNetworks(&in.AllowedIPs), About: "The networks, in CIDR " +
+		{Name: "allowed_ips", Type: NetworksField(&in.AllowedIPs), About: "The networks, in CIDR " +
 			"notation, or IP addresses that the key can be used from. Defaults to all; an empty list also means all.",
 			Example: []any{"192.0.2.0/24"}},
 		{Name: "expires_at", Type: body.Pointer(&in.ExpiresAt, body.Time), About: "When the key expires. Defaults to never."},
@@ -152,7 +152,7 @@ func keyChangeBody(c *accounts.KeyChange) body.Object {
 	return body.Object{Name: "UpdateAPIKey", Change: true, Fields: []body.Field{
 		{Name: "name", Type: body.Pointer(&c.Name, keyName), About: "A name to recognize the key by.",
 			Example: "web shop"},
-		{Name: "allowed_ips", Type: body.Pointer(&c.AllowedIPs, keyNetworks), About: "The networks, in CIDR notation, " +
+		{Name: "allowed_ips", Type: body.Pointer(&c.AllowedIPs, NetworksField), About: "The networks, in CIDR notation, " +
 			"or IP addresses that the key can be used from. An empty list means all.", Example: []any{"192.0.2.0/24"}},
 	}, Check: func(d *body.Decoder) { d.AddErrors(fault.Classify(c.Validate()).Fields) }}
 }
@@ -171,7 +171,8 @@ func rotationBody(in *rotation) body.Object {
 	}}
 }
 
-func keyNetworks(to *[]string) body.ListType[string, body.TextType] {
+// NetworksField reads the networks that a key can be used from.
+func NetworksField(to *[]string) body.ListType[string, body.TextType] {
 	return body.List(to, body.Text).Count(0, 50)
 }
 

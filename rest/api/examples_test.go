@@ -63,6 +63,10 @@ var asked = map[string][2]string{
 	"PUT /account/brand":                            {"/account/brand", `{"name":"Acme"}`},
 	"GET /plans":                                    {"/plans"},
 	"GET /operator/accounts":                        {}, // for operators, as are those below
+	"POST /operator/accounts":                       {},
+	"GET /operator/keys":                            {},
+	"POST /operator/keys":                           {},
+	"DELETE /operator/keys/{id}":                    {},
 	"GET /operator/accounts/{id}":                   {},
 	"PATCH /operator/accounts/{id}":                 {},
 	"GET /operator/plans":                           {},

@@ -23,6 +23,7 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/modules/accounts/rights/rightstest"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/modules/sending"
@@ -53,6 +54,19 @@ func (fakeAuth) Authenticate(_ context.Context, bearer string, from netip.Addr) 
 	default:
 		return accounts.Caller{}, fault.Unauthenticated()
 	}
+}
+
+// AuthenticateOperator knows one operator key, and one account.
+func (fakeAuth) AuthenticateOperator(_ context.Context, bearer string, _ netip.Addr,
+	wanted string) (accounts.Caller, error) {
+	switch {
+	case bearer != "svc_"+rightstest.OperatorKey:
+		return accounts.Caller{}, fault.Unauthenticated()
+	case wanted != "" && wanted != accountID:
+		return accounts.Caller{}, fault.NoSuch("account", wanted)
+	}
+	return accounts.Caller{AccountID: wanted, Scope: rights.ScopeOperator,
+		Operator: &accounts.Operator{KeyID: "opk_01kf0m4w7he6x8q2v5b3n9c1ta", Name: "provisioning"}}, nil
 }
 
 type fakeLimits struct {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -130,7 +131,7 @@ func (c *Call) claimKey(ctx context.Context, store Idempotency,
 	if err != nil {
 		return nil, nil, fault.Invalidf("The body is not valid JSON").WithCause(err)
 	}
-	return store.Begin(ctx, c.AccountID, c.operation, c.idempotencyKey, canonical)
+	return store.Begin(ctx, cmp.Or(c.AccountID, c.Caller.ID()), c.operation, c.idempotencyKey, canonical)
 }
 
 type comparedKey struct{}

@@ -108,8 +108,11 @@ func (o *observed) beginAnswer(status int) {
 	o.kept = &apilog.Seen{ID: c.RequestID, AccountID: c.AccountID, Method: r.Method, Path: o.op.loggedPath(r),
 		Operation: o.op.ID, Status: status,
 		APIKeyID: c.KeyID, IP: o.origin.IP(), At: o.begun}
-	if c.Person != nil {
+	switch {
+	case c.Person != nil:
 		o.kept.UserID = c.Person.UserID
+	case c.Operator != nil:
+		o.kept.APIKeyID = c.Operator.KeyID
 	}
 	if item := r.PathValue("id"); id.Is(id.Email, item) {
 		o.kept.EmailID = item

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -27,6 +28,9 @@ func TestEveryOperationFollowsItsRule(t *testing.T) {
 		}
 		for _, c := range rightstest.Callers() {
 			q, code := request{method: op.method, path: op.path + "?zzz=1", key: c.Name}, "insufficient_scope"
+			if c.Account != "" {
+				q.header = map[string]string{"Postrider-Account": c.Account}
+			}
 			if c.Person {
 				q, code = as(c.Name, op.method, op.path+"?zzz=1", ""), "insufficient_role"
 			}
@@ -36,4 +40,43 @@ func TestEveryOperationFollowsItsRule(t *testing.T) {
 			"insufficient_role", b.do(t, as("viewer-operator", op.method, op.path+"?zzz=1", "")))
 	}
 	matrix.CheckUnused(t, func(operation string) bool { return !strings.Contains(operation, ".") })
+}
+
+// For every operation of the document: an operator key without an account can only manage the installation, no key of
+// an account can name another one, and the account must exist.
+func TestEveryOperationChecksTheAccountOfKeys(t *testing.T) {
+	t.Parallel()
+	b, _ := newPeopleBundle(t)
+	for _, op := range operations(t, b) {
+		if op.public {
+			continue
+		}
+		ask := func(key string, header map[string]string) answer {
+			return b.do(t, request{method: op.method, path: op.path + "?zzz=1", key: key, header: header})
+		}
+		of := func(account string) map[string]string { return map[string]string{"Postrider-Account": account} }
+		got := ask(rightstest.OperatorKey, nil)
+		switch {
+		case op.operators && !strings.Contains(got.body, "zzz"):
+			t.Errorf("%s by an operator key got %d %s, want it allowed", op.id, got.status, got.body)
+		case op.operators:
+		case got.status != http.StatusBadRequest && got.status != http.StatusForbidden,
+			got.status == http.StatusBadRequest && !strings.Contains(got.body, "Postrider-Account"):
+			t.Errorf("%s by an operator key without an account got %d %s", op.id, got.status, got.body)
+		}
+		for account, want := range map[string]int{otherAccount: http.StatusNotFound, "": http.StatusBadRequest,
+			"usr_01kf0m4w7he6x8q2v5b3n9c1ta": http.StatusBadRequest, "ada@example.com": http.StatusBadRequest} {
+			if got := ask(rightstest.OperatorKey, of(account)); got.status != want || strings.Contains(got.body, "zzz") {
+				t.Errorf("%s by an operator key for %q got %d %s, want %d", op.id, account, got.status, got.body, want)
+			}
+		}
+		for _, key := range []string{"full", "read", "sending", "limited", "former"} {
+			for _, account := range []string{otherAccount, accountID, ""} {
+				if got := ask(key, of(account)); got.status != http.StatusForbidden ||
+					!strings.Contains(got.body, "insufficient_scope") || strings.Contains(got.body, "zzz") {
+					t.Errorf("%s by the key %s for %q got %d %s, want 403", op.id, key, account, got.status, got.body)
+				}
+			}
+		}
+	}
 }

@@ -14,13 +14,22 @@ import (
 	"github.com/postrider/postrider/rest/api/wire"
 	"github.com/postrider/postrider/rest/people"
 	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/storage/page"
+	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
 // Desk is the part of the operator service that the operations use.
 type Desk interface {
 	Accounts(ctx context.Context, f desk.Filter, r page.Request) (page.Page[*ent.Account], error)
 	Account(ctx context.Context, accountID string) (desk.Account, error)
+	CreateAccount(ctx context.Context, c accounts.Caller, in accounts.NewAccount,
+		keep func(ctx context.Context, tx idempotency.Execer, made *ent.Account) error) (*ent.Account, error)
+	Keys(ctx context.Context, c accounts.Caller, r page.Request) (page.Page[*ent.OperatorKey], error)
+	CreateKey(ctx context.Context, c accounts.Caller, in accounts.NewOperatorKey,
+		keep func(ctx context.Context, tx idempotency.Execer, made *ent.OperatorKey, token secret.String) error,
+	) (*ent.OperatorKey, secret.String, error)
+	RevokeKey(ctx context.Context, c accounts.Caller, keyID string) (*ent.OperatorKey, error)
 	UpdateAccount(ctx context.Context, c accounts.Caller, accountID string,
 		change accounts.AccountChange) (desk.Account, error)
 	Plans(ctx context.Context) ([]accounts.Plan, error)
@@ -86,9 +95,9 @@ type edge struct{ desk Desk }
 func Routes(service Desk, log people.AuditLog) api.Routes {
 	return api.NewRoutes("operator", func(a *api.API) {
 		e := &edge{service}
-		g := a.Tag(tagOperator, "Administration of the installation. Requires a signed-in operator, whatever their "+
-			"role in a team; API keys are never accepted. Changes require a recently confirmed session and are "+
-			"recorded in the audit logs of the account and the installation.")
+		g := a.Tag(tagOperator, "Administration of the installation. Requires an operator key, or a signed-in operator, "+
+			"whatever their role in a team; API keys are never accepted. Changes by people require a recently confirmed "+
+			"session. All changes are recorded in the audit logs of the account and the installation.")
 		api.ListBy(g, api.Operation{
 			Path: "/operator/accounts", ID: "listAccountsAsOperator", Needs: rights.Operate,
 			Summary: "List the installation's accounts", Description: "Lists accounts, newest first.",
@@ -123,6 +132,18 @@ func Routes(service Desk, log people.AuditLog) api.Routes {
 			change accounts.AccountChange) (operatorAccountAnswer, error) {
 			return api.As(newAccountAnswer)(e.desk.UpdateAccount(ctx, c.Caller, in.ID, change))
 		})
+		api.OnceBody(g, api.Operation{
+			Path: "/operator/accounts", ID: "createAccountAsOperator", Needs: rights.Operate, Confirmed: true,
+			Audited: true, Stores: api.StoresNothing, Summary: "Create an account of the installation",
+			Description: "Creates an account and its owner. If a user already has the email, that user becomes the " +
+				"owner; otherwise the user can set a password with the link for forgotten passwords. To create API " +
+				"keys, domains or invitations in the account, use their operations with the header " +
+				"`Postrider-Account`.",
+			Body: &api.Body{About: "The account to create.", Examples: map[string]any{
+				"customer": map[string]any{"name": "Example", "email": "ada@example.com", "plan": "pro"}}},
+			Example: map[string]any{"account": accountExample()},
+		}, newAccountBody, e.createAccount)
+		e.keyRoutes(g)
 		e.planRoutes(g)
 		people.ListAudit(g, api.Operation{
 			Path: "/operator/audit-log", ID: "listAuditLogAsOperator", Needs: rights.Operate,
@@ -130,6 +151,29 @@ func Routes(service Desk, log people.AuditLog) api.Routes {
 				"belong to no single account, newest first. Entries are kept for 400 days.",
 		}, log, func(*api.Call) string { return "" })
 	})
+}
+
+func newAccountBody(in *accounts.NewAccount) body.Object {
+	return body.Object{Name: "CreateAccountAsOperator", Fields: []body.Field{
+		{Name: "name", Type: body.Text(&in.Name).Length(1, 200), Need: body.Required, About: "Name of the account.", Example: "Example"},
+		{Name: "email", Type: body.Text(&in.Email).Length(1, 320), Need: body.Required,
+			About: "Email address of the account and of its owner.", Example: "ada@example.com"},
+		{Name: "owner_name", Type: body.Text(&in.OwnerName).Length(0, 200), About: "Name of a new owner."},
+		{Name: "plan", Type: body.Text(&in.Plan).Length(0, 40), About: "ID of a plan. Defaults to `POSTRIDER_DEFAULT_PLAN`."},
+		{Name: "production_unlocked", Type: body.Boolean(&in.ProductionUnlocked), Default: false,
+			About: "Whether the account may send to any recipient without a verified domain and a payment method."},
+		{Name: "unmetered", Type: body.Boolean(&in.Unmetered), Default: false, About: "Whether the account has no caps and no rate limit."},
+	}}
+}
+
+type createdAccountAnswer struct {
+	Account operatorAccountRecord `json:"account" doc:"The account that was created."`
+}
+
+func (e *edge) createAccount(ctx context.Context, c *api.Call, _ *api.None, in accounts.NewAccount,
+	keep api.StoreResponse) (createdAccountAnswer, error) {
+	show := func(made *ent.Account) createdAccountAnswer { return createdAccountAnswer{newAccount(made)} }
+	return api.As(show)(e.desk.CreateAccount(ctx, c.Caller, in, api.AdaptStore(keep, show)))
 }
 
 func accountBody(c *accounts.AccountChange) body.Object {

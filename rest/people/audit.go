@@ -21,8 +21,8 @@ type AuditLog interface {
 var _ AuditLog = (*audit.Service)(nil)
 
 type auditActor struct {
-	Kind string `json:"kind" enum:"user,key,operator,system" doc:"Who acted: a user, an API key, an operator on the command line, or Postrider itself."`
-	ID   string `json:"id" doc:"The ID of the user or key." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Kind string `json:"kind" enum:"user,key,operator,system" doc:"Who acted: a user, an API key, an operator on the command line or with an operator key, or Postrider itself."`
+	ID   string `json:"id" doc:"The ID of the user, API key or operator key." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Name string `json:"name" doc:"The name at the time of the action." example:"ada@example.com"`
 }
 

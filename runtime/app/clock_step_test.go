@@ -23,6 +23,7 @@ var unlimited = map[string]string{
 	"billing_customers.checkout_expires_at": billed,
 	"billing_subscriptions.past_due_since":  billed,
 	"api_keys.expires_at":                   chosen,
+	"operator_keys.expires_at":              chosen,
 	"automation_runs.goal_until":            chosen,
 	"emails.expires_at":                     chosen,
 	"emails.release_at":                     chosen,

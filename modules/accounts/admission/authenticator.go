@@ -14,14 +14,21 @@ import (
 	"github.com/postrider/postrider/runtime/web/clientip"
 )
 
-// HeaderAccount is the header that selects the account for a request with a session cookie.
-const HeaderAccount = "Postrider-Account"
+// HeaderAccount is the header that selects the account of a request with a session cookie or an operator key.
+const HeaderAccount = accounts.HeaderAccount
 
 // Keys authenticates API keys. The bearer token is passed without the word Bearer, along with the address of
 // the client, which is zero if unknown.
 type Keys interface {
 	Authenticate(ctx context.Context, bearer string, from netip.Addr) (accounts.Caller, error)
 }
+
+// OperatorKeys authenticates operator keys for an account. An empty account id means none.
+type OperatorKeys interface {
+	AuthenticateOperator(ctx context.Context, bearer string, from netip.Addr, accountID string) (accounts.Caller, error)
+}
+
+var _ OperatorKeys = (*accounts.Service)(nil)
 
 // Sessions authenticates session cookies for an account. An empty account id selects the account of the
 // session.
@@ -31,12 +38,13 @@ type Sessions interface {
 
 // Authenticator authenticates requests. The zero value rejects every request.
 type Authenticator struct {
-	keys     Keys
-	sessions Sessions // nil if users cannot sign in
-	proxies  []netip.Prefix
-	cookie   string
-	origins  []string
-	guard    *http.CrossOriginProtection
+	keys      Keys
+	operators OperatorKeys // nil if keys refuses operator keys
+	sessions  Sessions     // nil if users cannot sign in
+	proxies   []netip.Prefix
+	cookie    string
+	origins   []string
+	guard     *http.CrossOriginProtection
 }
 
 // The names of the session cookie. A browser accepts the first one only over TLS, from this host, and for all
@@ -58,6 +66,7 @@ func CookieName(baseURL string) string {
 // origins are the URLs that serve pages of this installation, the base URL first.
 func New(keys Keys, sessions Sessions, proxies []netip.Prefix, origins ...string) (*Authenticator, error) {
 	d := &Authenticator{keys: keys, sessions: sessions, proxies: proxies, guard: http.NewCrossOriginProtection()}
+	d.operators, _ = keys.(OperatorKeys)
 	for _, origin := range origins {
 		if origin = strings.TrimSuffix(origin, "/"); origin == "" {
 			continue
@@ -74,15 +83,11 @@ func New(keys Keys, sessions Sessions, proxies []netip.Prefix, origins ...string
 }
 
 // Authenticate authenticates a request and returns its caller. Errors: Unauthorized; Forbidden for a request
-// from another site, or from an address that the API key does not allow; NotFound for an account that the user
-// does not belong to; Unavailable.
+// from another site, from an address that the API key does not allow, or with an API key and an account; NotFound
+// for an account that the user does not belong to; Invalid for a malformed account; Unavailable.
 func (d *Authenticator) Authenticate(r *http.Request) (accounts.Caller, error) {
 	if _, given := r.Header["Authorization"]; given || d.sessions == nil {
-		bearer, err := accounts.Bearer(r.Header)
-		if err != nil {
-			return accounts.Caller{}, err
-		}
-		return d.keys.Authenticate(r.Context(), bearer, clientip.From(r, d.proxies))
+		return d.authenticateKey(r)
 	}
 	token, err := d.Token(r)
 	if err != nil {
@@ -91,18 +96,62 @@ func (d *Authenticator) Authenticate(r *http.Request) (accounts.Caller, error) {
 	if err := d.RequireSameSite(r); err != nil {
 		return accounts.Caller{}, err
 	}
-	wanted := r.Header.Values(HeaderAccount)
-	switch {
-	case len(wanted) > 1:
-		return accounts.Caller{}, fault.InvalidField(HeaderAccount, "cannot be sent more than once")
-	case len(wanted) == 1 && wanted[0] == "":
-		return accounts.Caller{}, fault.InvalidField(HeaderAccount, "cannot be empty")
-	case len(wanted) == 1 && !id.Is(id.Account, wanted[0]):
-		return accounts.Caller{}, fault.InvalidField(HeaderAccount, "must be the id of an account")
-	case len(wanted) == 1:
-		return d.sessions.AuthenticateSession(r.Context(), token, wanted[0])
+	accountID, err := accountOf(r)
+	if err != nil {
+		return accounts.Caller{}, err
 	}
-	return d.sessions.AuthenticateSession(r.Context(), token, "")
+	return d.sessions.AuthenticateSession(r.Context(), token, accountID)
+}
+
+// authenticateKey authenticates an API key, or an operator key for the account that the request names.
+func (d *Authenticator) authenticateKey(r *http.Request) (accounts.Caller, error) {
+	bearer, err := accounts.Bearer(r.Header)
+	if err != nil {
+		return accounts.Caller{}, err
+	}
+	from := clientip.From(r, d.proxies)
+	if d.operators != nil && accounts.IsOperatorSecret(bearer) {
+		if caller, err := d.authenticateOperator(r, bearer, from); fault.KindOf(err) != fault.Unauthorized {
+			return caller, err
+		} // an API key can begin with the same characters by chance
+	}
+	caller, err := d.keys.Authenticate(r.Context(), bearer, from)
+	if _, given := r.Header[HeaderAccount]; given && err == nil {
+		return accounts.Caller{}, fault.Forbiddenf(fault.CodeInsufficientScope,
+			"An API key belongs to one account: remove the header %s, which only operator keys and sessions can use",
+			HeaderAccount)
+	}
+	return caller, err
+}
+
+func (d *Authenticator) authenticateOperator(r *http.Request, bearer string,
+	from netip.Addr) (accounts.Caller, error) {
+	// First without the account, so that only a valid key learns whether an account exists.
+	caller, err := d.operators.AuthenticateOperator(r.Context(), bearer, from, "")
+	if err != nil {
+		return accounts.Caller{}, err
+	}
+	accountID, err := accountOf(r)
+	if err != nil || accountID == "" {
+		return caller, err
+	}
+	return d.operators.AuthenticateOperator(r.Context(), bearer, from, accountID)
+}
+
+// accountOf returns the account that a request names, or "" if it names none. Error: Invalid.
+func accountOf(r *http.Request) (string, error) {
+	wanted, given := r.Header[HeaderAccount]
+	switch {
+	case !given:
+		return "", nil
+	case len(wanted) > 1:
+		return "", fault.InvalidField(HeaderAccount, "cannot be sent more than once")
+	case wanted[0] == "":
+		return "", fault.InvalidField(HeaderAccount, "cannot be empty")
+	case !id.Is(id.Account, wanted[0]):
+		return "", fault.InvalidField(HeaderAccount, "must be the id of an account")
+	}
+	return wanted[0], nil
 }
 
 const maxToken = 256 // bytes

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"maps"
 	"net/netip"
 	"strings"
 	"unicode"
@@ -28,6 +29,9 @@ type Actor struct{ Kind, ID, Name string }
 func ActorOf(c accounts.Caller) Actor {
 	if p := c.Person; p != nil {
 		return Actor{ByUser, p.UserID, p.Email}
+	}
+	if o := c.Operator; o != nil {
+		return Actor{ByOperator, o.KeyID, o.Name}
 	}
 	return Actor{ByKey, c.KeyID, ""}
 }
@@ -103,8 +107,19 @@ func WriteForMember(ctx context.Context, tx *ent.Tx, userID string, e Entry) err
 	return nil
 }
 
-// Write writes an entry in the transaction of the change.
+// Write writes an entry in the transaction of the change. What an operator key does for an account is also written to
+// the log of the installation, with the account.
 func Write(ctx context.Context, tx *ent.Tx, e Entry) error {
+	if err := insert(ctx, tx, e); err != nil || e.AccountID == "" || !id.Is(id.OperatorKey, e.Actor.ID) {
+		return err
+	}
+	changes := map[string]any{"account": e.AccountID}
+	maps.Copy(changes, e.Changes)
+	e.AccountID, e.Changes = "", changes
+	return insert(ctx, tx, e)
+}
+
+func insert(ctx context.Context, tx *ent.Tx, e Entry) error {
 	o := OriginOf(ctx)
 	create := tx.AuditEntry.Create().SetID(id.New(id.AuditEntry)).SetActorKind(auditentry.ActorKind(e.Actor.Kind)).
 		SetActorID(e.Actor.ID).

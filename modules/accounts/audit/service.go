@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"time"
 
 	"go.uber.org/fx"
@@ -45,7 +46,19 @@ SELECT @id, nullif(@account::text, ''), @kind::text, @actor::text,
 // Record records a completed operation and what it changed. The caller can only log its error.
 func (s *Service) Record(ctx context.Context, c accounts.Caller, operation, target string,
 	changes map[string]any) error {
-	o, actor := OriginOf(ctx), ActorOf(c)
+	if c.Operator != nil && c.AccountID != "" { // to both logs, as Write does
+		of := map[string]any{"account": c.AccountID}
+		maps.Copy(of, changes)
+		if err := s.record(ctx, "", ActorOf(c), operation, target, of); err != nil {
+			return err
+		}
+	}
+	return s.record(ctx, c.AccountID, ActorOf(c), operation, target, changes)
+}
+
+func (s *Service) record(ctx context.Context, accountID string, actor Actor, operation, target string,
+	changes map[string]any) error {
+	o := OriginOf(ctx)
 	var encoded []byte
 	if len(changes) > 0 {
 		var err error
@@ -54,7 +67,7 @@ func (s *Service) Record(ctx context.Context, c accounts.Caller, operation, targ
 		}
 	}
 	_, err := s.db.SQL.ExecContext(ctx, recordSQL.Text, recordSQL.Args(db.Arg("id", id.New(id.AuditEntry)),
-		db.Arg("account", c.AccountID), db.Arg("kind", actor.Kind), db.Arg("actor", actor.ID), db.Arg("name", actor.Name),
+		db.Arg("account", accountID), db.Arg("kind", actor.Kind), db.Arg("actor", actor.ID), db.Arg("name", actor.Name),
 		db.Arg("action", operation), db.Arg("target", target), db.Arg("ip", o.IP()), db.Arg("agent", o.UserAgent()),
 		db.Arg("request", o.RequestID), db.Arg("changes", string(encoded)))...)
 	if err != nil {

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -15,6 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/storage/page"
+	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
 // Module provides *Service.
@@ -104,6 +106,31 @@ func (s *Service) Account(ctx context.Context, accountID string) (found Account,
 	return found, err
 }
 
+// CreateAccount creates an account and its owner, on the default plan if in has none. keep runs in the transaction.
+// Error: Invalid.
+func (s *Service) CreateAccount(ctx context.Context, c accounts.Caller, in accounts.NewAccount,
+	keep func(ctx context.Context, tx idempotency.Execer, made *ent.Account) error) (*ent.Account, error) {
+	in.Plan = cmp.Or(in.Plan, s.accounts.DefaultPlan())
+	return s.accounts.CreateAccountWith(ctx, in, func(tx *ent.Tx, made *ent.Account) error {
+		err := writeBoth(ctx, tx, c, audit.Entry{AccountID: made.ID, Action: "operator.account_created",
+			Target: made.ID, Changes: map[string]any{"name": made.Name, "email": made.Email, "plan": made.PlanID}})
+		if err != nil {
+			return err
+		}
+		return keep(ctx, tx, made)
+	})
+}
+
+// writeBoth writes an entry to the logs of the account and of the installation.
+func writeBoth(ctx context.Context, tx *ent.Tx, c accounts.Caller, e audit.Entry) error {
+	e.Actor = actorOf(c)
+	if err := audit.Write(ctx, tx, e); err != nil || c.Operator != nil { // which wrote both
+		return err
+	}
+	e.AccountID = ""
+	return audit.Write(ctx, tx, e)
+}
+
 // UpdateAccount changes an account. Errors: NotFound, Invalid.
 func (s *Service) UpdateAccount(ctx context.Context, c accounts.Caller, accountID string,
 	change accounts.AccountChange) (Account, error) {
@@ -116,14 +143,8 @@ func (s *Service) UpdateAccount(ctx context.Context, c accounts.Caller, accountI
 		if err != nil {
 			return err
 		}
-		e := audit.Entry{AccountID: accountID, Actor: audit.Actor{Kind: audit.ByOperator, ID: c.ID(),
-			Name: c.Person.Email}, Action: "operator.account_updated", Target: accountID,
-			Changes: diffFields(accountFields(before.Account), accountFields(after))}
-		if err := audit.Write(ctx, tx, e); err != nil {
-			return err
-		}
-		e.AccountID = ""
-		return audit.Write(ctx, tx, e)
+		return writeBoth(ctx, tx, c, audit.Entry{AccountID: accountID, Action: "operator.account_updated",
+			Target: accountID, Changes: diffFields(accountFields(before.Account), accountFields(after))})
 	})
 	if err != nil {
 		return Account{}, err
@@ -151,11 +172,17 @@ func (s *Service) UpdatePlan(ctx context.Context, c accounts.Caller, planID stri
 			return err
 		}
 		changed = after
-		return audit.Write(ctx, tx, audit.Entry{Actor: audit.Actor{Kind: audit.ByOperator, ID: c.ID(),
-			Name: c.Person.Email}, Action: "operator.plan_updated", Target: planID,
+		return audit.Write(ctx, tx, audit.Entry{Actor: actorOf(c), Action: "operator.plan_updated", Target: planID,
 			Changes: diffFields(planFields(before), planFields(after))})
 	})
 	return changed, err
+}
+
+// actorOf returns the operator, or the operator key, that makes a change.
+func actorOf(c accounts.Caller) audit.Actor {
+	actor := audit.ActorOf(c)
+	actor.Kind = audit.ByOperator
+	return actor
 }
 
 // diffFields returns the changed fields, with both values.

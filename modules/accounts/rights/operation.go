@@ -8,9 +8,12 @@ const (
 	ScopeFull    Scope = "full"
 	ScopeSending Scope = "sending"
 	ScopeRead    Scope = "read"
+
+	// ScopeOperator is the scope of operator keys. It is not a scope of API keys.
+	ScopeOperator Scope = "operator"
 )
 
-// Scopes lists the scopes, widest first.
+// Scopes lists the scopes of API keys, widest first.
 func Scopes() []Scope { return []Scope{ScopeFull, ScopeSending, ScopeRead} }
 
 // Operation is a kind of request that scopes and roles distinguish.
@@ -62,6 +65,8 @@ func (s Scope) Allows(op Operation) bool {
 		return op == Send || op == ReadSent
 	case ScopeRead:
 		return op == Read || op == ReadSent || op == ReadAccount
+	case ScopeOperator: // payments and profiles belong to people
+		return op == Operate || RoleOwner.Allows(op) && op != Billing && op != Person
 	default:
 		return false
 	}

@@ -44,7 +44,7 @@ func (s *Service) mayMail(ctx context.Context, tx *ent.Tx, c accounts.Caller, em
 	if err != nil || s.bounds == nil {
 		return err
 	}
-	return s.bounds.CountInvite(ctx, tx, c.Person.UserID, email)
+	return s.bounds.CountInvite(ctx, tx, c.ID(), email)
 }
 
 // Channel is the notification channel for due invitation emails.
@@ -86,9 +86,12 @@ func (s *Service) Invite(ctx context.Context, c accounts.Caller, in NewInvitatio
 		if err := s.mayMail(ctx, tx, c, in.Email); err != nil {
 			return err
 		}
-		made, err = tx.Invitation.Create().SetID(id.New(id.Invitation)).SetAccountID(c.AccountID).SetEmail(in.Email).
-			SetRole(invitation.Role(in.Role)).
-			SetInvitedBy(c.Person.UserID).SetExpiresAt(time.Now().Add(InvitationLife)).SetDueAt(time.Now()).Save(ctx)
+		create := tx.Invitation.Create().SetID(id.New(id.Invitation)).SetAccountID(c.AccountID).SetEmail(in.Email).
+			SetRole(invitation.Role(in.Role)).SetExpiresAt(time.Now().Add(InvitationLife)).SetDueAt(time.Now())
+		if c.Person != nil {
+			create.SetInvitedBy(c.Person.UserID)
+		}
+		made, err = create.Save(ctx)
 		if err != nil {
 			return err
 		}

@@ -83,9 +83,12 @@ func roleOf(ctx context.Context, tx *ent.Tx, accountID, userID string) (rights.R
 	return rights.Role(found.Role), nil
 }
 
-// actingRole returns the role of a caller that changes a team, read again under the lock. API keys and the
-// command line have no role and are rejected.
+// actingRole returns the role of a caller that changes a team, read again under the lock. Operator keys act as an
+// owner. API keys and the command line have no role and are rejected.
 func actingRole(ctx context.Context, tx *ent.Tx, c accounts.Caller) (rights.Role, error) {
+	if c.Operator != nil {
+		return rights.RoleOwner, nil
+	}
 	if c.Person == nil {
 		return "", fault.Forbiddenf(fault.CodeInsufficientScope,
 			"This operation is for people who are signed in, not for API keys")

@@ -61,7 +61,8 @@ func New(version, server, cookie string) *huma.OpenAPI {
 			Parameters: map[string]*huma.Param{"IdempotencyKey": idempotencyParameter()},
 			SecuritySchemes: map[string]*huma.SecurityScheme{"bearer": {Type: "http", Scheme: "bearer",
 				Description: "An API key for use on servers. Its secret starts with `svc_` and is shown only once, " +
-					"when the key is created."},
+					"when the key is created. The secret of an operator key starts with `svc_op_`; such a key acts for the " +
+					"account in the header Postrider-Account, and without it only for the installation."},
 				"session": {Type: "apiKey", In: "cookie", Name: cookie,
 					Description: "The session cookie of a signed-in user. A request that changes data must come " +
 						"from a page of this installation. The header Postrider-Account selects an account other " +

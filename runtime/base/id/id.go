@@ -46,9 +46,10 @@ type Prefix string
 
 // The prefixes in use.
 const (
-	Account Prefix = "acc"
-	User    Prefix = "usr"
-	APIKey  Prefix = "key"
+	Account     Prefix = "acc"
+	User        Prefix = "usr"
+	APIKey      Prefix = "key"
+	OperatorKey Prefix = "opk"
 
 	Invitation Prefix = "inv"
 	AuditEntry Prefix = "aud"

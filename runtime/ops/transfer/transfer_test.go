@@ -35,7 +35,7 @@ var stays = map[string]string{
 	"domain_claims": "between accounts of one installation", "exceeded_rates": "found again by the next check", "exports": "lock of a running export",
 	"blocklist_lookups": "lookups by the installation", "deliverability_turns": "of the installation",
 	"flagged_links": "of the installation", "invitations": "their links name the installation", "mail_sources": "lookups by the installation",
-	"nodes": "of the installation", "plans": "of the installation", "rate_limits": "of a moment", "retention_marks": "progress of the installation",
+	"nodes": "of the installation", "operator_keys": "of the installation", "plans": "of the installation", "rate_limits": "of a moment", "retention_marks": "progress of the installation",
 	"security_alerts": "mail in progress", "sessions": "cookies of the installation's host", "sign_in_challenges": "of a moment", "sign_in_failures": "of a moment",
 	"sign_in_links": "their links name the installation", "source_days": "addresses of the installation", "sources": "addresses of the installation",
 	"storage_allowances": "of a moment", "tls_report_counts": "reports of the installation about others",

@@ -41,6 +41,8 @@ type App struct {
 	Log *expect.Log
 	Out *expect.Log // the banner
 
+	Account string // sent in Postrider-Account, unless empty
+
 	settings setting.RawValues
 	stop     func() error
 }
@@ -173,6 +175,9 @@ func (a *App) Do(t testing.TB, method, path string, body any, headers ...string)
 	req.Header.Set("Authorization", "Bearer "+a.APIKey)
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
+	}
+	if a.Account != "" {
+		req.Header.Set("Postrider-Account", a.Account)
 	}
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])

@@ -41,3 +41,18 @@ func newKey(t testing.TB, o Operator, accountID, name string, scope rights.Scope
 	}
 	return secret.Reveal()
 }
+
+// WithOperatorKey creates an operator key and returns the app as a client that acts for its account with that key.
+func (a *App) WithOperatorKey(t testing.TB) *App {
+	t.Helper()
+	other := *a
+	other.Account = a.AccountID
+	a.Operate(t, "", func(o Operator) {
+		_, secret, err := o.Accounts.CreateOperatorKey(t.Context(), accounts.NewOperatorKey{Name: "provisioning"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		other.APIKey = secret.Reveal()
+	})
+	return &other
+}

@@ -138,6 +138,7 @@ func TestCompatForeignIDsLookUnknown(t *testing.T) {
 func TestCompatRoutesNeedKey(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
+	operator := app.WithOperatorKey(t) // which no API of other providers accepts
 	for _, api := range compatAPIs {
 		for _, route := range api.Routes {
 			method := route.Method
@@ -146,7 +147,7 @@ func TestCompatRoutesNeedKey(t *testing.T) {
 			}
 			path := api.Prefix + strings.NewReplacer("{...}", "x", "{id}", "x", "{event}", "x", "{run}", "x", "{email}", "x",
 				"{domain}", "dev.test", "{file}", "0").Replace(route.Path)
-			for _, key := range []string{"", "svc_wrong"} {
+			for _, key := range []string{"", "svc_wrong", operator.APIKey} {
 				if got := app.Do(t, method, path, nil, api.credentials(key)...); got.Status != http.StatusUnauthorized {
 					t.Errorf("%s %s with the key %q returned %d %s, want 401", method, path, key, got.Status, got.Body)
 				}

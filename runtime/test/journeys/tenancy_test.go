@@ -249,6 +249,14 @@ func TestForeignIDsLookUnknownEverywhere(t *testing.T) {
 		ids[resource] = kind.add(t, app)
 	}
 	waitForStatus(t, app, ids["/emails"], "delivered")
+	for name, client := range map[string]*harness.App{"a key of another account": stranger,
+		"an operator key for another account": stranger.WithOperatorKey(t)} {
+		t.Run(name, func(t *testing.T) { checkForeignIDs(t, app, client, ids) })
+	}
+}
+
+func checkForeignIDs(t *testing.T, app, stranger *harness.App, ids map[string]string) {
+	t.Helper()
 	checked := 0
 	for _, o := range operations(t, app) {
 		if !strings.Contains(o.path, "{") || !o.keys { // those for signed-in users: see TestTeamsAreIsolated

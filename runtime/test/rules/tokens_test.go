@@ -15,6 +15,7 @@ import (
 var tokenSources = map[string][]string{
 	// secret.NewToken and rand.Text, by file
 	"modules/accounts/key.go":              {"API key"},
+	"modules/accounts/operatorkey.go":      {"Operator key"},
 	"modules/relay/credential.go":          {"SMTP credential"},
 	"modules/webhooks/endpoint.go":         {"Webhook signing secret"},
 	"modules/webhooks/change.go":           {"Webhook signing secret"},
@@ -61,6 +62,7 @@ var tokenSources = map[string][]string{
 	"purpose email_stop":                   {"Stop link"},
 	"purpose sign_in":                      {"Sign-in link of the operator", "Sign-in link of development mode"},
 	"column api_keys.hash":                 {"API key"}, // columns with the hash of a token from here on
+	"column operator_keys.hash":            {"Operator key"},
 	"column smtp_credentials.hash":         {"SMTP credential"},
 	"column sessions.token_hash":           {"Session cookie"},
 	"column sign_in_links.token_hash":      {"Reset link", "New-address link"},

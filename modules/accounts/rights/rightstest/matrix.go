@@ -57,7 +57,7 @@ func Read(t testing.TB, path string) *Matrix {
 			m.addRule(t, cells)
 		}
 	}
-	if len(m.columns) != len(rights.Roles())+len(rights.Scopes()) || len(m.rules) < 200 {
+	if len(m.columns) != len(rights.Roles())+len(rights.Scopes())+1 || len(m.rules) < 200 {
 		t.Fatalf("docs/permissions.md has %d columns and %d rules, want all roles, scopes and operations",
 			len(m.columns), len(m.rules))
 	}
@@ -126,16 +126,23 @@ func (m *Matrix) CheckUnused(t testing.TB, is func(operation string) bool) {
 	}
 }
 
+// accountID is the account of the test doubles.
+const accountID = "acc_01kf0m4w7he6x8q2v5b3n9c1ta"
+
 // Caller is a kind of caller that every operation is tested with.
 type Caller struct {
 	Name    string // the name by which test doubles identify it
-	Person  bool   // a signed-in user; otherwise an API key
+	Person  bool   // a signed-in user; otherwise a key
+	Account string // the account in the header, for an operator key
 	columns []string
 	limited bool
 }
 
+// OperatorKey is the name of the operator key, without svc_.
+const OperatorKey = "op_0123456789abcdefghij"
+
 // Callers returns a caller for every role and scope, and keys with other limits: one of a developer, one of a
-// developer who has left, and one limited to a domain.
+// developer who has left, one limited to a domain, and an operator key.
 func Callers() (all []Caller) {
 	for _, role := range rights.Roles() {
 		all = append(all, Caller{Name: string(role), Person: true, columns: []string{string(role)}})
@@ -145,7 +152,8 @@ func Callers() (all []Caller) {
 	}
 	return append(all, Caller{Name: "developers", columns: []string{"full", "developer"}},
 		Caller{Name: "former", columns: []string{"full", "developer", "sending"}},
-		Caller{Name: "limited", columns: []string{"full"}, limited: true})
+		Caller{Name: "limited", columns: []string{"full"}, limited: true},
+		Caller{Name: OperatorKey, columns: []string{string(rights.ScopeOperator)}, Account: accountID})
 }
 
 // Allows reports whether the page allows a caller to perform an operation with the rule.

@@ -103,10 +103,13 @@ export interface components {
     ContactUnsubscribedEvent: { created_at: string; data: components['schemas']["UnsubscribePayload"]; type: "contact.unsubscribed" }
     CreateAPIKey: { allowed_ips?: (string)[] | null; domain_ids?: (string)[] | null; expires_at?: string | null; name: string; scope?: "full" | "sending" | "read" | null }
     CreateAccount: { name: string }
+    CreateAccountAsOperator: { email: string; name: string; owner_name?: string | null; plan?: string | null; production_unlocked?: boolean | null; unmetered?: boolean | null }
     CreateAutomation: { description?: string | null; goal?: (components['schemas']["GoalDefinition"]) | (null); name: string; steps: (components['schemas']["StepDefinition"])[]; timezone?: string | null; trigger: (components['schemas']["TriggerDefinition"]) }
     CreateInvitation: { email: string; role: "owner" | "admin" | "developer" | "billing" | "viewer" }
+    CreateOperatorKey: { allowed_ips?: (string)[] | null; expires_at?: string | null; name: string }
     CreateSMTPCredential: { domain_ids?: (string)[] | null; name: string }
     CreateWebhook: { description?: string | null; events?: ("account.rate_exceeded" | "account.usage_reached" | "automation.completed" | "automation.failed" | "automation.started" | "automation.step_completed" | "contact.unsubscribed" | "domain.added" | "domain.claim_started" | "domain.claimed" | "domain.deleted" | "domain.deliverability_degraded" | "domain.dkim_rotated" | "domain.failed" | "domain.lost" | "domain.temporary_failure" | "domain.updated" | "domain.verified" | "email.bounced" | "email.cancelled" | "email.clicked" | "email.complained" | "email.delivered" | "email.delivery_delayed" | "email.failed" | "email.opened" | "email.received" | "email.scheduled" | "email.sent" | "email.suppressed" | "suppression.added" | "suppression.removed" | "webhook.disabled")[] | null; filter?: (components['schemas']["WebhookFilterInput"]) | (null); headers?: Record<string, string> | null; rate_limit?: number | null; url: string }
+    CreatedAccountAnswer: { account: components['schemas']["OperatorAccountRecord"] }
     CustomEvent: { created_at: string; data: Record<string, unknown> | null; email: string | null; id: string; name: string; source: string; user_id: string | null }
     CustomEventAnswer: { event: components['schemas']["CustomEventDetail"] }
     CustomEventDetail: { created_at: string; data: Record<string, unknown> | null; email: string | null; id: string; matches: (components['schemas']["EventMatch"])[]; name: string; source: string; user_id: string | null }
@@ -262,6 +265,7 @@ export interface components {
     NamedMailbox: { email: string; name?: string | null }
     NearMiss: { automation_id: string | null; condition: (components['schemas']["ExpressionExplanation"]) | (null); event_id: string | null; kind: "wait_of_another_person" | "wait_condition_false" | "event_of_another_person" | "name_spelled_otherwise"; name: string; run_id: string | null; step_key: string | null }
     NewKeyAnswer: { api_key: components['schemas']["KeyRecord"]; secret: string }
+    NewOperatorKeyAnswer: { operator_key: components['schemas']["OperatorKeyRecord"]; secret: string }
     NewPasskey: { challenge_id: string; credential: Record<string, unknown>; name?: string | null }
     NewSMTPCredentialAnswer: { password: string; smtp_credential: components['schemas']["SmtpCredentialRecord"] }
     NewWebhookAnswer: { secret: string; webhook: components['schemas']["WebhookRecord"] }
@@ -276,6 +280,9 @@ export interface components {
     OperatorAccountRecord: { created_at: string; daily_bytes: number | null; email: string; id: string; monthly_limit: number | null; name: string; payment_due_at: string | null; payment_method_at: string | null; plan: string; production_unlocked: boolean; stored_bytes: number | null; suspended_at: string | null; unmetered: boolean }
     OperatorBillingAnswer: { billing: components['schemas']["OperatorBillingRecord"] }
     OperatorBillingRecord: { customers: number; due: number; enabled: boolean; failing: number; last_event_at: string | null; mode: string | null; oldest_unreported_seconds: number; past_due: number; problems: (components['schemas']["OperatorProblemRecord"])[]; stuck: (components['schemas']["OperatorStuckRecord"])[]; unreported_hours: number }
+    OperatorKeyAnswer: { operator_key: components['schemas']["OperatorKeyRecord"] }
+    OperatorKeyList: { has_more: boolean; next_cursor: string | null; operator_keys: (components['schemas']["OperatorKeyRecord"])[] }
+    OperatorKeyRecord: { allowed_ips: (string)[]; created_at: string; created_by: string | null; expires_at: string | null; id: string; last_used_at: string | null; last_used_ip: string | null; name: string; prefix: string; revoked_at: string | null }
     OperatorPlanAnswer: { plan: components['schemas']["OperatorPlanRecord"] }
     OperatorPlanRecord: { daily_bytes: number | null; daily_emails: number | null; daily_sms: number | null; id: string; included_emails: number | null; max_domains: number; monthly_emails: number | null; name: string; overage: boolean; rank: number; requests_per_second: number; sandboxed: boolean; self_service: boolean; stored_bytes: number | null }
     OperatorPlansAnswer: { plans: (components['schemas']["OperatorPlanRecord"])[] }
@@ -734,6 +741,7 @@ export interface paths {
   }
   "/operator/accounts": {
     get: { parameters: { query?: { limit?: number; cursor?: string; q?: string; plan?: string; status?: "active" | "suspended" | "payment_due" }; path?: never; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["OperatorAccountList"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+    post: { parameters: { query?: never; path?: never; header?: { "Idempotency-Key"?: string }; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["CreateAccountAsOperator"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["CreatedAccountAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
   "/operator/accounts/{id}": {
     get: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["OperatorAccountAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
@@ -744,6 +752,13 @@ export interface paths {
   }
   "/operator/billing": {
     get: { parameters: { query?: never; path?: never; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["OperatorBillingAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+  }
+  "/operator/keys": {
+    get: { parameters: { query?: { limit?: number; cursor?: string }; path?: never; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["OperatorKeyList"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+    post: { parameters: { query?: never; path?: never; header?: { "Idempotency-Key"?: string }; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["CreateOperatorKey"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["NewOperatorKeyAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+  }
+  "/operator/keys/{id}": {
+    delete: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["OperatorKeyAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
   "/operator/plans": {
     get: { parameters: { query?: never; path?: never; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["OperatorPlansAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }

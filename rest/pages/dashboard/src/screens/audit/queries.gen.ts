@@ -23,7 +23,7 @@ export type AuditActorKind =
   | 'USER'
   /** An API key. */
   | 'KEY'
-  /** The operator, using the command line. */
+  /** An operator, or an operator key. */
   | 'OPERATOR'
   /** The service itself. */
   | 'SYSTEM';
