@@ -62,6 +62,7 @@ require (
 	github.com/tink-crypto/tink-go/v2 v2.9.0
 	github.com/vektah/gqlparser/v2 v2.5.36
 	github.com/warthog618/sms v0.3.0
+	github.com/yuin/goldmark v1.8.2
 	go.jetify.com/typeid v1.3.0
 	go.opentelemetry.io/otel v1.47.0
 	go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp v1.47.0

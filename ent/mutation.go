@@ -12053,6 +12053,8 @@ type TemplateMutation struct {
 	last_version        *int
 	addlast_version     *int
 	published_at        *time.Time
+	locales             *[]shape.TranslationSummary
+	appendlocales       []shape.TranslationSummary
 	created_at          *time.Time
 	updated_at          *time.Time
 	subject             *string
@@ -12061,6 +12063,8 @@ type TemplateMutation struct {
 	appendreply_to      []string
 	html                *string
 	text                *string
+	translations        *[]shape.Translation
+	appendtranslations  []shape.Translation
 	variables           *[]shape.Variable
 	appendvariables     []shape.Variable
 	unsubscribe_enabled *bool
@@ -12303,6 +12307,42 @@ func (m *TemplateMutation) PublishedAtCleared() bool {
 	return ok
 }
 
+// SetLocales sets the "locales" field.
+func (m *TemplateMutation) SetLocales(ss []shape.TranslationSummary) {
+	m.locales = &ss
+	m.appendlocales = nil
+}
+
+// Locales returns the value of the "locales" field in the mutation.
+func (m *TemplateMutation) Locales() (r []shape.TranslationSummary, exists bool) {
+	v := m.locales
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// AppendedLocales returns the list of values that were appended to the "locales" field in this mutation.
+func (m *TemplateMutation) AppendedLocales() ([]shape.TranslationSummary, bool) {
+	if len(m.appendlocales) == 0 {
+		return nil, false
+	}
+	return m.appendlocales, true
+}
+
+// ClearLocales clears the value of the "locales" field.
+func (m *TemplateMutation) ClearLocales() {
+	m.locales = nil
+	m.appendlocales = nil
+	m.clearedFields[template.FieldLocales] = struct{}{}
+}
+
+// LocalesCleared returns if the "locales" field was cleared in this mutation.
+func (m *TemplateMutation) LocalesCleared() bool {
+	_, ok := m.clearedFields[template.FieldLocales]
+	return ok
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (m *TemplateMutation) SetCreatedAt(t time.Time) {
 	m.created_at = &t
@@ -12437,6 +12477,42 @@ func (m *TemplateMutation) ClearText() {
 // TextCleared returns if the "text" field was cleared in this mutation.
 func (m *TemplateMutation) TextCleared() bool {
 	_, ok := m.clearedFields[template.FieldText]
+	return ok
+}
+
+// SetTranslations sets the "translations" field.
+func (m *TemplateMutation) SetTranslations(s []shape.Translation) {
+	m.translations = &s
+	m.appendtranslations = nil
+}
+
+// Translations returns the value of the "translations" field in the mutation.
+func (m *TemplateMutation) Translations() (r []shape.Translation, exists bool) {
+	v := m.translations
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// AppendedTranslations returns the list of values that were appended to the "translations" field in this mutation.
+func (m *TemplateMutation) AppendedTranslations() ([]shape.Translation, bool) {
+	if len(m.appendtranslations) == 0 {
+		return nil, false
+	}
+	return m.appendtranslations, true
+}
+
+// ClearTranslations clears the value of the "translations" field.
+func (m *TemplateMutation) ClearTranslations() {
+	m.translations = nil
+	m.appendtranslations = nil
+	m.clearedFields[template.FieldTranslations] = struct{}{}
+}
+
+// TranslationsCleared returns if the "translations" field was cleared in this mutation.
+func (m *TemplateMutation) TranslationsCleared() bool {
+	_, ok := m.clearedFields[template.FieldTranslations]
 	return ok
 }
 
@@ -12584,7 +12660,7 @@ func (m *TemplateMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *TemplateMutation) Fields() []string {
-	fields := make([]string, 0, 16)
+	fields := make([]string, 0, 18)
 	if m.account_id != nil {
 		fields = append(fields, template.FieldAccountID)
 	}
@@ -12602,6 +12678,9 @@ func (m *TemplateMutation) Fields() []string {
 	}
 	if m.published_at != nil {
 		fields = append(fields, template.FieldPublishedAt)
+	}
+	if m.locales != nil {
+		fields = append(fields, template.FieldLocales)
 	}
 	if m.created_at != nil {
 		fields = append(fields, template.FieldCreatedAt)
@@ -12623,6 +12702,9 @@ func (m *TemplateMutation) Fields() []string {
 	}
 	if m.text != nil {
 		fields = append(fields, template.FieldText)
+	}
+	if m.translations != nil {
+		fields = append(fields, template.FieldTranslations)
 	}
 	if m.variables != nil {
 		fields = append(fields, template.FieldVariables)
@@ -12712,6 +12794,9 @@ func (m *TemplateMutation) ClearedFields() []string {
 	if m.FieldCleared(template.FieldPublishedAt) {
 		fields = append(fields, template.FieldPublishedAt)
 	}
+	if m.FieldCleared(template.FieldLocales) {
+		fields = append(fields, template.FieldLocales)
+	}
 	if m.FieldCleared(template.FieldReplyTo) {
 		fields = append(fields, template.FieldReplyTo)
 	}
@@ -12720,6 +12805,9 @@ func (m *TemplateMutation) ClearedFields() []string {
 	}
 	if m.FieldCleared(template.FieldText) {
 		fields = append(fields, template.FieldText)
+	}
+	if m.FieldCleared(template.FieldTranslations) {
+		fields = append(fields, template.FieldTranslations)
 	}
 	if m.FieldCleared(template.FieldVariables) {
 		fields = append(fields, template.FieldVariables)
@@ -12868,32 +12956,36 @@ func (m *TemplateMutation) ResetEdge(name string) error {
 // TemplateVersionMutation represents an operation that mutates the TemplateVersion nodes in the graph.
 type TemplateVersionMutation struct {
 	config
-	op                  Op
-	typ                 string
-	id                  *int64
-	account_id          *string
-	number              *int
-	addnumber           *int
-	source_html         *string
-	source_text         *string
-	author              *string
-	created_at          *time.Time
-	subject             *string
-	from                *string
-	reply_to            *[]string
-	appendreply_to      []string
-	html                *string
-	text                *string
-	variables           *[]shape.Variable
-	appendvariables     []shape.Variable
-	unsubscribe_enabled *bool
-	category            *string
-	clearedFields       map[string]struct{}
-	template            *string
-	clearedtemplate     bool
-	done                bool
-	oldValue            func(context.Context) (*TemplateVersion, error)
-	predicates          []predicate.TemplateVersion
+	op                        Op
+	typ                       string
+	id                        *int64
+	account_id                *string
+	number                    *int
+	addnumber                 *int
+	source_html               *string
+	source_text               *string
+	source_translations       *[]shape.Translation
+	appendsource_translations []shape.Translation
+	author                    *string
+	created_at                *time.Time
+	subject                   *string
+	from                      *string
+	reply_to                  *[]string
+	appendreply_to            []string
+	html                      *string
+	text                      *string
+	translations              *[]shape.Translation
+	appendtranslations        []shape.Translation
+	variables                 *[]shape.Variable
+	appendvariables           []shape.Variable
+	unsubscribe_enabled       *bool
+	category                  *string
+	clearedFields             map[string]struct{}
+	template                  *string
+	clearedtemplate           bool
+	done                      bool
+	oldValue                  func(context.Context) (*TemplateVersion, error)
+	predicates                []predicate.TemplateVersion
 }
 
 var _ ent.Mutation = (*TemplateVersionMutation)(nil)
@@ -13006,6 +13098,21 @@ func (m *TemplateVersionMutation) SourceText() (r string, exists bool) {
 	return *v, true
 }
 
+// SetSourceTranslations sets the "source_translations" field.
+func (m *TemplateVersionMutation) SetSourceTranslations(s []shape.Translation) {
+	m.source_translations = &s
+	m.appendsource_translations = nil
+}
+
+// SourceTranslations returns the value of the "source_translations" field in the mutation.
+func (m *TemplateVersionMutation) SourceTranslations() (r []shape.Translation, exists bool) {
+	v := m.source_translations
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
 // SetAuthor sets the "author" field.
 func (m *TemplateVersionMutation) SetAuthor(s string) {
 	m.author = &s
@@ -13105,6 +13212,21 @@ func (m *TemplateVersionMutation) Text() (r string, exists bool) {
 	return *v, true
 }
 
+// SetTranslations sets the "translations" field.
+func (m *TemplateVersionMutation) SetTranslations(s []shape.Translation) {
+	m.translations = &s
+	m.appendtranslations = nil
+}
+
+// Translations returns the value of the "translations" field in the mutation.
+func (m *TemplateVersionMutation) Translations() (r []shape.Translation, exists bool) {
+	v := m.translations
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
 // SetVariables sets the "variables" field.
 func (m *TemplateVersionMutation) SetVariables(s []shape.Variable) {
 	m.variables = &s
@@ -13189,7 +13311,7 @@ func (m *TemplateVersionMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *TemplateVersionMutation) Fields() []string {
-	fields := make([]string, 0, 15)
+	fields := make([]string, 0, 17)
 	if m.template != nil {
 		fields = append(fields, templateversion.FieldTemplateID)
 	}
@@ -13204,6 +13326,9 @@ func (m *TemplateVersionMutation) Fields() []string {
 	}
 	if m.source_text != nil {
 		fields = append(fields, templateversion.FieldSourceText)
+	}
+	if m.source_translations != nil {
+		fields = append(fields, templateversion.FieldSourceTranslations)
 	}
 	if m.author != nil {
 		fields = append(fields, templateversion.FieldAuthor)
@@ -13225,6 +13350,9 @@ func (m *TemplateVersionMutation) Fields() []string {
 	}
 	if m.text != nil {
 		fields = append(fields, templateversion.FieldText)
+	}
+	if m.translations != nil {
+		fields = append(fields, templateversion.FieldTranslations)
 	}
 	if m.variables != nil {
 		fields = append(fields, templateversion.FieldVariables)
@@ -13308,6 +13436,9 @@ func (m *TemplateVersionMutation) ClearedFields() []string {
 	if m.FieldCleared(templateversion.FieldSourceText) {
 		fields = append(fields, templateversion.FieldSourceText)
 	}
+	if m.FieldCleared(templateversion.FieldSourceTranslations) {
+		fields = append(fields, templateversion.FieldSourceTranslations)
+	}
 	if m.FieldCleared(templateversion.FieldReplyTo) {
 		fields = append(fields, templateversion.FieldReplyTo)
 	}
@@ -13316,6 +13447,9 @@ func (m *TemplateVersionMutation) ClearedFields() []string {
 	}
 	if m.FieldCleared(templateversion.FieldText) {
 		fields = append(fields, templateversion.FieldText)
+	}
+	if m.FieldCleared(templateversion.FieldTranslations) {
+		fields = append(fields, templateversion.FieldTranslations)
 	}
 	if m.FieldCleared(templateversion.FieldVariables) {
 		fields = append(fields, templateversion.FieldVariables)
@@ -14226,8 +14360,13 @@ type WebhookMutation struct {
 	id                    *string
 	account_id            *string
 	url                   *string
+	description           *string
 	events                *[]string
 	appendevents          []string
+	filter                **shape.WebhookFilter
+	header_names          *[]string
+	appendheader_names    []string
+	headers               *[]byte
 	enabled               *bool
 	enabled_at            *time.Time
 	disabled_at           *time.Time
@@ -14329,6 +14468,20 @@ func (m *WebhookMutation) URL() (r string, exists bool) {
 	return *v, true
 }
 
+// SetDescription sets the "description" field.
+func (m *WebhookMutation) SetDescription(s string) {
+	m.description = &s
+}
+
+// Description returns the value of the "description" field in the mutation.
+func (m *WebhookMutation) Description() (r string, exists bool) {
+	v := m.description
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
 // SetEvents sets the "events" field.
 func (m *WebhookMutation) SetEvents(s []string) {
 	m.events = &s
@@ -14350,6 +14503,94 @@ func (m *WebhookMutation) AppendedEvents() ([]string, bool) {
 		return nil, false
 	}
 	return m.appendevents, true
+}
+
+// SetFilter sets the "filter" field.
+func (m *WebhookMutation) SetFilter(sf *shape.WebhookFilter) {
+	m.filter = &sf
+}
+
+// Filter returns the value of the "filter" field in the mutation.
+func (m *WebhookMutation) Filter() (r *shape.WebhookFilter, exists bool) {
+	v := m.filter
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearFilter clears the value of the "filter" field.
+func (m *WebhookMutation) ClearFilter() {
+	m.filter = nil
+	m.clearedFields[webhook.FieldFilter] = struct{}{}
+}
+
+// FilterCleared returns if the "filter" field was cleared in this mutation.
+func (m *WebhookMutation) FilterCleared() bool {
+	_, ok := m.clearedFields[webhook.FieldFilter]
+	return ok
+}
+
+// SetHeaderNames sets the "header_names" field.
+func (m *WebhookMutation) SetHeaderNames(s []string) {
+	m.header_names = &s
+	m.appendheader_names = nil
+}
+
+// HeaderNames returns the value of the "header_names" field in the mutation.
+func (m *WebhookMutation) HeaderNames() (r []string, exists bool) {
+	v := m.header_names
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// AppendedHeaderNames returns the list of values that were appended to the "header_names" field in this mutation.
+func (m *WebhookMutation) AppendedHeaderNames() ([]string, bool) {
+	if len(m.appendheader_names) == 0 {
+		return nil, false
+	}
+	return m.appendheader_names, true
+}
+
+// ClearHeaderNames clears the value of the "header_names" field.
+func (m *WebhookMutation) ClearHeaderNames() {
+	m.header_names = nil
+	m.appendheader_names = nil
+	m.clearedFields[webhook.FieldHeaderNames] = struct{}{}
+}
+
+// HeaderNamesCleared returns if the "header_names" field was cleared in this mutation.
+func (m *WebhookMutation) HeaderNamesCleared() bool {
+	_, ok := m.clearedFields[webhook.FieldHeaderNames]
+	return ok
+}
+
+// SetHeaders sets the "headers" field.
+func (m *WebhookMutation) SetHeaders(b []byte) {
+	m.headers = &b
+}
+
+// Headers returns the value of the "headers" field in the mutation.
+func (m *WebhookMutation) Headers() (r []byte, exists bool) {
+	v := m.headers
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearHeaders clears the value of the "headers" field.
+func (m *WebhookMutation) ClearHeaders() {
+	m.headers = nil
+	m.clearedFields[webhook.FieldHeaders] = struct{}{}
+}
+
+// HeadersCleared returns if the "headers" field was cleared in this mutation.
+func (m *WebhookMutation) HeadersCleared() bool {
+	_, ok := m.clearedFields[webhook.FieldHeaders]
+	return ok
 }
 
 // SetEnabled sets the "enabled" field.
@@ -14571,15 +14812,27 @@ func (m *WebhookMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *WebhookMutation) Fields() []string {
-	fields := make([]string, 0, 14)
+	fields := make([]string, 0, 18)
 	if m.account_id != nil {
 		fields = append(fields, webhook.FieldAccountID)
 	}
 	if m.url != nil {
 		fields = append(fields, webhook.FieldURL)
 	}
+	if m.description != nil {
+		fields = append(fields, webhook.FieldDescription)
+	}
 	if m.events != nil {
 		fields = append(fields, webhook.FieldEvents)
+	}
+	if m.filter != nil {
+		fields = append(fields, webhook.FieldFilter)
+	}
+	if m.header_names != nil {
+		fields = append(fields, webhook.FieldHeaderNames)
+	}
+	if m.headers != nil {
+		fields = append(fields, webhook.FieldHeaders)
 	}
 	if m.enabled != nil {
 		fields = append(fields, webhook.FieldEnabled)
@@ -14681,6 +14934,15 @@ func (m *WebhookMutation) AddField(name string, value ent.Value) error {
 // mutation.
 func (m *WebhookMutation) ClearedFields() []string {
 	var fields []string
+	if m.FieldCleared(webhook.FieldFilter) {
+		fields = append(fields, webhook.FieldFilter)
+	}
+	if m.FieldCleared(webhook.FieldHeaderNames) {
+		fields = append(fields, webhook.FieldHeaderNames)
+	}
+	if m.FieldCleared(webhook.FieldHeaders) {
+		fields = append(fields, webhook.FieldHeaders)
+	}
 	if m.FieldCleared(webhook.FieldEnabledAt) {
 		fields = append(fields, webhook.FieldEnabledAt)
 	}

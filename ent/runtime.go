@@ -1409,25 +1409,25 @@ func init() {
 	// template.DefaultLastVersion holds the default value on creation for the last_version field.
 	template.DefaultLastVersion = templateDescLastVersion.Default.(int)
 	// templateDescCreatedAt is the schema descriptor for created_at field.
-	templateDescCreatedAt := templateFields[7].Descriptor()
+	templateDescCreatedAt := templateFields[8].Descriptor()
 	// template.DefaultCreatedAt holds the default value on creation for the created_at field.
 	template.DefaultCreatedAt = templateDescCreatedAt.Default.(func() time.Time)
 	// templateDescUpdatedAt is the schema descriptor for updated_at field.
-	templateDescUpdatedAt := templateFields[8].Descriptor()
+	templateDescUpdatedAt := templateFields[9].Descriptor()
 	// template.DefaultUpdatedAt holds the default value on creation for the updated_at field.
 	template.DefaultUpdatedAt = templateDescUpdatedAt.Default.(func() time.Time)
 	// template.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.
 	template.UpdateDefaultUpdatedAt = templateDescUpdatedAt.UpdateDefault.(func() time.Time)
 	// templateDescSubject is the schema descriptor for subject field.
-	templateDescSubject := templateFields[9].Descriptor()
+	templateDescSubject := templateFields[10].Descriptor()
 	// template.DefaultSubject holds the default value on creation for the subject field.
 	template.DefaultSubject = templateDescSubject.Default.(string)
 	// templateDescFrom is the schema descriptor for from field.
-	templateDescFrom := templateFields[10].Descriptor()
+	templateDescFrom := templateFields[11].Descriptor()
 	// template.DefaultFrom holds the default value on creation for the from field.
 	template.DefaultFrom = templateDescFrom.Default.(string)
 	// templateDescUnsubscribeEnabled is the schema descriptor for unsubscribe_enabled field.
-	templateDescUnsubscribeEnabled := templateFields[15].Descriptor()
+	templateDescUnsubscribeEnabled := templateFields[17].Descriptor()
 	// template.DefaultUnsubscribeEnabled holds the default value on creation for the unsubscribe_enabled field.
 	template.DefaultUnsubscribeEnabled = templateDescUnsubscribeEnabled.Default.(bool)
 	// templateDescID is the schema descriptor for id field.
@@ -1471,7 +1471,7 @@ func init() {
 	// templateedit.DefaultFrom holds the default value on creation for the from field.
 	templateedit.DefaultFrom = templateeditDescFrom.Default.(string)
 	// templateeditDescUnsubscribeEnabled is the schema descriptor for unsubscribe_enabled field.
-	templateeditDescUnsubscribeEnabled := templateeditFields[13].Descriptor()
+	templateeditDescUnsubscribeEnabled := templateeditFields[14].Descriptor()
 	// templateedit.DefaultUnsubscribeEnabled holds the default value on creation for the unsubscribe_enabled field.
 	templateedit.DefaultUnsubscribeEnabled = templateeditDescUnsubscribeEnabled.Default.(bool)
 	templateversionFields := schema.TemplateVersion{}.Fields()
@@ -1489,23 +1489,23 @@ func init() {
 	// templateversion.NumberValidator is a validator for the "number" field. It is called by the builders before save.
 	templateversion.NumberValidator = templateversionDescNumber.Validators[0].(func(int) error)
 	// templateversionDescAuthor is the schema descriptor for author field.
-	templateversionDescAuthor := templateversionFields[6].Descriptor()
+	templateversionDescAuthor := templateversionFields[7].Descriptor()
 	// templateversion.DefaultAuthor holds the default value on creation for the author field.
 	templateversion.DefaultAuthor = templateversionDescAuthor.Default.(string)
 	// templateversionDescCreatedAt is the schema descriptor for created_at field.
-	templateversionDescCreatedAt := templateversionFields[7].Descriptor()
+	templateversionDescCreatedAt := templateversionFields[8].Descriptor()
 	// templateversion.DefaultCreatedAt holds the default value on creation for the created_at field.
 	templateversion.DefaultCreatedAt = templateversionDescCreatedAt.Default.(func() time.Time)
 	// templateversionDescSubject is the schema descriptor for subject field.
-	templateversionDescSubject := templateversionFields[8].Descriptor()
+	templateversionDescSubject := templateversionFields[9].Descriptor()
 	// templateversion.DefaultSubject holds the default value on creation for the subject field.
 	templateversion.DefaultSubject = templateversionDescSubject.Default.(string)
 	// templateversionDescFrom is the schema descriptor for from field.
-	templateversionDescFrom := templateversionFields[9].Descriptor()
+	templateversionDescFrom := templateversionFields[10].Descriptor()
 	// templateversion.DefaultFrom holds the default value on creation for the from field.
 	templateversion.DefaultFrom = templateversionDescFrom.Default.(string)
 	// templateversionDescUnsubscribeEnabled is the schema descriptor for unsubscribe_enabled field.
-	templateversionDescUnsubscribeEnabled := templateversionFields[14].Descriptor()
+	templateversionDescUnsubscribeEnabled := templateversionFields[16].Descriptor()
 	// templateversion.DefaultUnsubscribeEnabled holds the default value on creation for the unsubscribe_enabled field.
 	templateversion.DefaultUnsubscribeEnabled = templateversionDescUnsubscribeEnabled.Default.(bool)
 	trackinghostFields := schema.TrackingHost{}.Fields()
@@ -1582,20 +1582,24 @@ func init() {
 	webhookDescURL := webhookFields[2].Descriptor()
 	// webhook.URLValidator is a validator for the "url" field. It is called by the builders before save.
 	webhook.URLValidator = webhookDescURL.Validators[0].(func(string) error)
+	// webhookDescDescription is the schema descriptor for description field.
+	webhookDescDescription := webhookFields[3].Descriptor()
+	// webhook.DefaultDescription holds the default value on creation for the description field.
+	webhook.DefaultDescription = webhookDescDescription.Default.(string)
 	// webhookDescEnabled is the schema descriptor for enabled field.
-	webhookDescEnabled := webhookFields[4].Descriptor()
+	webhookDescEnabled := webhookFields[8].Descriptor()
 	// webhook.DefaultEnabled holds the default value on creation for the enabled field.
 	webhook.DefaultEnabled = webhookDescEnabled.Default.(bool)
 	// webhookDescDisabledReason is the schema descriptor for disabled_reason field.
-	webhookDescDisabledReason := webhookFields[7].Descriptor()
+	webhookDescDisabledReason := webhookFields[11].Descriptor()
 	// webhook.DefaultDisabledReason holds the default value on creation for the disabled_reason field.
 	webhook.DefaultDisabledReason = webhookDescDisabledReason.Default.(string)
 	// webhookDescCreatedAt is the schema descriptor for created_at field.
-	webhookDescCreatedAt := webhookFields[13].Descriptor()
+	webhookDescCreatedAt := webhookFields[17].Descriptor()
 	// webhook.DefaultCreatedAt holds the default value on creation for the created_at field.
 	webhook.DefaultCreatedAt = webhookDescCreatedAt.Default.(func() time.Time)
 	// webhookDescUpdatedAt is the schema descriptor for updated_at field.
-	webhookDescUpdatedAt := webhookFields[14].Descriptor()
+	webhookDescUpdatedAt := webhookFields[18].Descriptor()
 	// webhook.DefaultUpdatedAt holds the default value on creation for the updated_at field.
 	webhook.DefaultUpdatedAt = webhookDescUpdatedAt.Default.(func() time.Time)
 	// webhook.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.

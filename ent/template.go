@@ -31,6 +31,8 @@ type Template struct {
 	LastVersion int `json:"last_version,omitempty"`
 	// PublishedAt holds the value of the "published_at" field.
 	PublishedAt *time.Time `json:"published_at,omitempty"`
+	// summary of translations, which lists read instead of them
+	Locales []shape.TranslationSummary `json:"locales,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt time.Time `json:"created_at,omitempty"`
 	// UpdatedAt holds the value of the "updated_at" field.
@@ -45,6 +47,8 @@ type Template struct {
 	HTML *string `json:"html,omitempty"`
 	// Text holds the value of the "text" field.
 	Text *string `json:"text,omitempty"`
+	// content in other languages; null if there is none
+	Translations []shape.Translation `json:"translations,omitempty"`
 	// Variables holds the value of the "variables" field.
 	Variables []shape.Variable `json:"variables,omitempty"`
 	// UnsubscribeEnabled holds the value of the "unsubscribe_enabled" field.
@@ -73,7 +77,7 @@ func (*Template) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case template.FieldReplyTo, template.FieldVariables:
+		case template.FieldLocales, template.FieldReplyTo, template.FieldTranslations, template.FieldVariables:
 			values[i] = new([]byte)
 		case template.FieldUnsubscribeEnabled:
 			values[i] = new(sql.NullBool)
@@ -143,6 +147,14 @@ func (_m *Template) assignValues(columns []string, values []any) error {
 				_m.PublishedAt = new(time.Time)
 				*_m.PublishedAt = value.Time
 			}
+		case template.FieldLocales:
+			if value, ok := values[i].(*[]byte); !ok {
+				return fmt.Errorf("unexpected type %T for field locales", values[i])
+			} else if value != nil && len(*value) > 0 {
+				if err := json.Unmarshal(*value, &_m.Locales); err != nil {
+					return fmt.Errorf("unmarshal field locales: %w", err)
+				}
+			}
 		case template.FieldCreatedAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
 				return fmt.Errorf("unexpected type %T for field created_at", values[i])
@@ -188,6 +200,14 @@ func (_m *Template) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.Text = new(string)
 				*_m.Text = value.String
+			}
+		case template.FieldTranslations:
+			if value, ok := values[i].(*[]byte); !ok {
+				return fmt.Errorf("unexpected type %T for field translations", values[i])
+			} else if value != nil && len(*value) > 0 {
+				if err := json.Unmarshal(*value, &_m.Translations); err != nil {
+					return fmt.Errorf("unmarshal field translations: %w", err)
+				}
 			}
 		case template.FieldVariables:
 			if value, ok := values[i].(*[]byte); !ok {

@@ -198,6 +198,10 @@ func (_c *TemplateCreate) createSpec() (*Template, *sqlgraph.CreateSpec) {
 		_spec.SetField(template.FieldPublishedAt, field.TypeTime, value)
 		_node.PublishedAt = &value
 	}
+	if value, ok := _c.mutation.Locales(); ok {
+		_spec.SetField(template.FieldLocales, field.TypeJSON, value)
+		_node.Locales = value
+	}
 	if value, ok := _c.mutation.CreatedAt(); ok {
 		_spec.SetField(template.FieldCreatedAt, field.TypeTime, value)
 		_node.CreatedAt = value
@@ -225,6 +229,10 @@ func (_c *TemplateCreate) createSpec() (*Template, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Text(); ok {
 		_spec.SetField(template.FieldText, field.TypeString, value)
 		_node.Text = &value
+	}
+	if value, ok := _c.mutation.Translations(); ok {
+		_spec.SetField(template.FieldTranslations, field.TypeJSON, value)
+		_node.Translations = value
 	}
 	if value, ok := _c.mutation.Variables(); ok {
 		_spec.SetField(template.FieldVariables, field.TypeJSON, value)

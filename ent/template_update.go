@@ -123,6 +123,17 @@ func (_u *TemplateUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.PublishedAtCleared() {
 		_spec.ClearField(template.FieldPublishedAt, field.TypeTime)
 	}
+	if value, ok := _u.mutation.Locales(); ok {
+		_spec.SetField(template.FieldLocales, field.TypeJSON, value)
+	}
+	if value, ok := _u.mutation.AppendedLocales(); ok {
+		_spec.AddModifier(func(u *sql.UpdateBuilder) {
+			sqljson.Append(u, template.FieldLocales, value)
+		})
+	}
+	if _u.mutation.LocalesCleared() {
+		_spec.ClearField(template.FieldLocales, field.TypeJSON)
+	}
 	if value, ok := _u.mutation.UpdatedAt(); ok {
 		_spec.SetField(template.FieldUpdatedAt, field.TypeTime, value)
 	}
@@ -154,6 +165,17 @@ func (_u *TemplateUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if _u.mutation.TextCleared() {
 		_spec.ClearField(template.FieldText, field.TypeString)
+	}
+	if value, ok := _u.mutation.Translations(); ok {
+		_spec.SetField(template.FieldTranslations, field.TypeJSON, value)
+	}
+	if value, ok := _u.mutation.AppendedTranslations(); ok {
+		_spec.AddModifier(func(u *sql.UpdateBuilder) {
+			sqljson.Append(u, template.FieldTranslations, value)
+		})
+	}
+	if _u.mutation.TranslationsCleared() {
+		_spec.ClearField(template.FieldTranslations, field.TypeJSON)
 	}
 	if value, ok := _u.mutation.Variables(); ok {
 		_spec.SetField(template.FieldVariables, field.TypeJSON, value)
@@ -439,6 +461,17 @@ func (_u *TemplateUpdateOne) sqlSave(ctx context.Context) (_node *Template, err 
 	if _u.mutation.PublishedAtCleared() {
 		_spec.ClearField(template.FieldPublishedAt, field.TypeTime)
 	}
+	if value, ok := _u.mutation.Locales(); ok {
+		_spec.SetField(template.FieldLocales, field.TypeJSON, value)
+	}
+	if value, ok := _u.mutation.AppendedLocales(); ok {
+		_spec.AddModifier(func(u *sql.UpdateBuilder) {
+			sqljson.Append(u, template.FieldLocales, value)
+		})
+	}
+	if _u.mutation.LocalesCleared() {
+		_spec.ClearField(template.FieldLocales, field.TypeJSON)
+	}
 	if value, ok := _u.mutation.UpdatedAt(); ok {
 		_spec.SetField(template.FieldUpdatedAt, field.TypeTime, value)
 	}
@@ -470,6 +503,17 @@ func (_u *TemplateUpdateOne) sqlSave(ctx context.Context) (_node *Template, err 
 	}
 	if _u.mutation.TextCleared() {
 		_spec.ClearField(template.FieldText, field.TypeString)
+	}
+	if value, ok := _u.mutation.Translations(); ok {
+		_spec.SetField(template.FieldTranslations, field.TypeJSON, value)
+	}
+	if value, ok := _u.mutation.AppendedTranslations(); ok {
+		_spec.AddModifier(func(u *sql.UpdateBuilder) {
+			sqljson.Append(u, template.FieldTranslations, value)
+		})
+	}
+	if _u.mutation.TranslationsCleared() {
+		_spec.ClearField(template.FieldTranslations, field.TypeJSON)
 	}
 	if value, ok := _u.mutation.Variables(); ok {
 		_spec.SetField(template.FieldVariables, field.TypeJSON, value)

@@ -41,6 +41,8 @@ type TemplateEdit struct {
 	HTML *string `json:"html,omitempty"`
 	// Text holds the value of the "text" field.
 	Text *string `json:"text,omitempty"`
+	// content in other languages; null if there is none
+	Translations []shape.Translation `json:"translations,omitempty"`
 	// Variables holds the value of the "variables" field.
 	Variables []shape.Variable `json:"variables,omitempty"`
 	// UnsubscribeEnabled holds the value of the "unsubscribe_enabled" field.
@@ -67,7 +69,7 @@ func (*TemplateEdit) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case templateedit.FieldReplyTo, templateedit.FieldVariables:
+		case templateedit.FieldReplyTo, templateedit.FieldTranslations, templateedit.FieldVariables:
 			values[i] = new([]byte)
 		case templateedit.FieldUnsubscribeEnabled:
 			values[i] = new(sql.NullBool)
@@ -167,6 +169,14 @@ func (_m *TemplateEdit) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.Text = new(string)
 				*_m.Text = value.String
+			}
+		case templateedit.FieldTranslations:
+			if value, ok := values[i].(*[]byte); !ok {
+				return fmt.Errorf("unexpected type %T for field translations", values[i])
+			} else if value != nil && len(*value) > 0 {
+				if err := json.Unmarshal(*value, &_m.Translations); err != nil {
+					return fmt.Errorf("unmarshal field translations: %w", err)
+				}
 			}
 		case templateedit.FieldVariables:
 			if value, ok := values[i].(*[]byte); !ok {

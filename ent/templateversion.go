@@ -29,6 +29,8 @@ type TemplateVersion struct {
 	SourceHTML *string `json:"source_html,omitempty"`
 	// text as the author wrote it; null if the template has none
 	SourceText *string `json:"source_text,omitempty"`
+	// translations as the author wrote them; translations has their CSS inlined
+	SourceTranslations []shape.Translation `json:"source_translations,omitempty"`
 	// ID of the user or API key that published it; empty if unknown
 	Author string `json:"author,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
@@ -43,6 +45,8 @@ type TemplateVersion struct {
 	HTML *string `json:"html,omitempty"`
 	// Text holds the value of the "text" field.
 	Text *string `json:"text,omitempty"`
+	// content in other languages; null if there is none
+	Translations []shape.Translation `json:"translations,omitempty"`
 	// Variables holds the value of the "variables" field.
 	Variables []shape.Variable `json:"variables,omitempty"`
 	// UnsubscribeEnabled holds the value of the "unsubscribe_enabled" field.
@@ -69,7 +73,7 @@ func (*TemplateVersion) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case templateversion.FieldReplyTo, templateversion.FieldVariables:
+		case templateversion.FieldSourceTranslations, templateversion.FieldReplyTo, templateversion.FieldTranslations, templateversion.FieldVariables:
 			values[i] = new([]byte)
 		case templateversion.FieldUnsubscribeEnabled:
 			values[i] = new(sql.NullBool)
@@ -132,6 +136,14 @@ func (_m *TemplateVersion) assignValues(columns []string, values []any) error {
 				_m.SourceText = new(string)
 				*_m.SourceText = value.String
 			}
+		case templateversion.FieldSourceTranslations:
+			if value, ok := values[i].(*[]byte); !ok {
+				return fmt.Errorf("unexpected type %T for field source_translations", values[i])
+			} else if value != nil && len(*value) > 0 {
+				if err := json.Unmarshal(*value, &_m.SourceTranslations); err != nil {
+					return fmt.Errorf("unmarshal field source_translations: %w", err)
+				}
+			}
 		case templateversion.FieldAuthor:
 			if value, ok := values[i].(*sql.NullString); !ok {
 				return fmt.Errorf("unexpected type %T for field author", values[i])
@@ -177,6 +189,14 @@ func (_m *TemplateVersion) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.Text = new(string)
 				*_m.Text = value.String
+			}
+		case templateversion.FieldTranslations:
+			if value, ok := values[i].(*[]byte); !ok {
+				return fmt.Errorf("unexpected type %T for field translations", values[i])
+			} else if value != nil && len(*value) > 0 {
+				if err := json.Unmarshal(*value, &_m.Translations); err != nil {
+					return fmt.Errorf("unmarshal field translations: %w", err)
+				}
 			}
 		case templateversion.FieldVariables:
 			if value, ok := values[i].(*[]byte); !ok {

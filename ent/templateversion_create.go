@@ -68,6 +68,12 @@ func (_c *TemplateVersionCreate) SetNillableSourceText(v *string) *TemplateVersi
 	return _c
 }
 
+// SetSourceTranslations sets the "source_translations" field.
+func (_c *TemplateVersionCreate) SetSourceTranslations(v []shape.Translation) *TemplateVersionCreate {
+	_c.mutation.SetSourceTranslations(v)
+	return _c
+}
+
 // SetAuthor sets the "author" field.
 func (_c *TemplateVersionCreate) SetAuthor(v string) *TemplateVersionCreate {
 	_c.mutation.SetAuthor(v)
@@ -123,6 +129,12 @@ func (_c *TemplateVersionCreate) SetNillableText(v *string) *TemplateVersionCrea
 	if v != nil {
 		_c.SetText(*v)
 	}
+	return _c
+}
+
+// SetTranslations sets the "translations" field.
+func (_c *TemplateVersionCreate) SetTranslations(v []shape.Translation) *TemplateVersionCreate {
+	_c.mutation.SetTranslations(v)
 	return _c
 }
 
@@ -285,6 +297,10 @@ func (_c *TemplateVersionCreate) createSpec() (*TemplateVersion, *sqlgraph.Creat
 		_spec.SetField(templateversion.FieldSourceText, field.TypeString, value)
 		_node.SourceText = &value
 	}
+	if value, ok := _c.mutation.SourceTranslations(); ok {
+		_spec.SetField(templateversion.FieldSourceTranslations, field.TypeJSON, value)
+		_node.SourceTranslations = value
+	}
 	if value, ok := _c.mutation.Author(); ok {
 		_spec.SetField(templateversion.FieldAuthor, field.TypeString, value)
 		_node.Author = value
@@ -312,6 +328,10 @@ func (_c *TemplateVersionCreate) createSpec() (*TemplateVersion, *sqlgraph.Creat
 	if value, ok := _c.mutation.Text(); ok {
 		_spec.SetField(templateversion.FieldText, field.TypeString, value)
 		_node.Text = &value
+	}
+	if value, ok := _c.mutation.Translations(); ok {
+		_spec.SetField(templateversion.FieldTranslations, field.TypeJSON, value)
+		_node.Translations = value
 	}
 	if value, ok := _c.mutation.Variables(); ok {
 		_spec.SetField(templateversion.FieldVariables, field.TypeJSON, value)

@@ -10,6 +10,7 @@ import (
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
+	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/ent/webhook"
 )
 
@@ -22,8 +23,16 @@ type Webhook struct {
 	AccountID string `json:"account_id,omitempty"`
 	// URL holds the value of the "url" field.
 	URL string `json:"url,omitempty"`
+	// Description holds the value of the "description" field.
+	Description string `json:"description,omitempty"`
 	// subscribed types; empty: all
 	Events []string `json:"events,omitempty"`
+	// which events of these types; null: all
+	Filter *shape.WebhookFilter `json:"filter,omitempty"`
+	// names in headers, sorted; null: none
+	HeaderNames []string `json:"header_names,omitempty"`
+	// header fields of the requests, a JSON object sealed with the master key
+	Headers []byte `json:"-"`
 	// Enabled holds the value of the "enabled" field.
 	Enabled bool `json:"enabled,omitempty"`
 	// when it was created or last enabled, by the database clock; it receives only later events; null: all events
@@ -54,13 +63,13 @@ func (*Webhook) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case webhook.FieldEvents, webhook.FieldSecret, webhook.FieldPreviousSecret:
+		case webhook.FieldEvents, webhook.FieldFilter, webhook.FieldHeaderNames, webhook.FieldHeaders, webhook.FieldSecret, webhook.FieldPreviousSecret:
 			values[i] = new([]byte)
 		case webhook.FieldEnabled:
 			values[i] = new(sql.NullBool)
 		case webhook.FieldRateLimit:
 			values[i] = new(sql.NullInt64)
-		case webhook.FieldID, webhook.FieldAccountID, webhook.FieldURL, webhook.FieldDisabledReason:
+		case webhook.FieldID, webhook.FieldAccountID, webhook.FieldURL, webhook.FieldDescription, webhook.FieldDisabledReason:
 			values[i] = new(sql.NullString)
 		case webhook.FieldEnabledAt, webhook.FieldDisabledAt, webhook.FieldRateFullAt, webhook.FieldPreviousSecretUntil, webhook.FieldCreatedAt, webhook.FieldUpdatedAt:
 			values[i] = new(sql.NullTime)
@@ -97,6 +106,12 @@ func (_m *Webhook) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.URL = value.String
 			}
+		case webhook.FieldDescription:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field description", values[i])
+			} else if value.Valid {
+				_m.Description = value.String
+			}
 		case webhook.FieldEvents:
 			if value, ok := values[i].(*[]byte); !ok {
 				return fmt.Errorf("unexpected type %T for field events", values[i])
@@ -104,6 +119,28 @@ func (_m *Webhook) assignValues(columns []string, values []any) error {
 				if err := json.Unmarshal(*value, &_m.Events); err != nil {
 					return fmt.Errorf("unmarshal field events: %w", err)
 				}
+			}
+		case webhook.FieldFilter:
+			if value, ok := values[i].(*[]byte); !ok {
+				return fmt.Errorf("unexpected type %T for field filter", values[i])
+			} else if value != nil && len(*value) > 0 {
+				if err := json.Unmarshal(*value, &_m.Filter); err != nil {
+					return fmt.Errorf("unmarshal field filter: %w", err)
+				}
+			}
+		case webhook.FieldHeaderNames:
+			if value, ok := values[i].(*[]byte); !ok {
+				return fmt.Errorf("unexpected type %T for field header_names", values[i])
+			} else if value != nil && len(*value) > 0 {
+				if err := json.Unmarshal(*value, &_m.HeaderNames); err != nil {
+					return fmt.Errorf("unmarshal field header_names: %w", err)
+				}
+			}
+		case webhook.FieldHeaders:
+			if value, ok := values[i].(*[]byte); !ok {
+				return fmt.Errorf("unexpected type %T for field headers", values[i])
+			} else if value != nil {
+				_m.Headers = *value
 			}
 		case webhook.FieldEnabled:
 			if value, ok := values[i].(*sql.NullBool); !ok {

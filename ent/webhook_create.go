@@ -9,6 +9,7 @@ import (
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
+	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/ent/webhook"
 )
 
@@ -31,9 +32,33 @@ func (_c *WebhookCreate) SetURL(v string) *WebhookCreate {
 	return _c
 }
 
+// SetDescription sets the "description" field.
+func (_c *WebhookCreate) SetDescription(v string) *WebhookCreate {
+	_c.mutation.SetDescription(v)
+	return _c
+}
+
 // SetEvents sets the "events" field.
 func (_c *WebhookCreate) SetEvents(v []string) *WebhookCreate {
 	_c.mutation.SetEvents(v)
+	return _c
+}
+
+// SetFilter sets the "filter" field.
+func (_c *WebhookCreate) SetFilter(v *shape.WebhookFilter) *WebhookCreate {
+	_c.mutation.SetFilter(v)
+	return _c
+}
+
+// SetHeaderNames sets the "header_names" field.
+func (_c *WebhookCreate) SetHeaderNames(v []string) *WebhookCreate {
+	_c.mutation.SetHeaderNames(v)
+	return _c
+}
+
+// SetHeaders sets the "headers" field.
+func (_c *WebhookCreate) SetHeaders(v []byte) *WebhookCreate {
+	_c.mutation.SetHeaders(v)
 	return _c
 }
 
@@ -82,6 +107,10 @@ func (_c *WebhookCreate) Exec(ctx context.Context) error {
 
 // defaults sets the default values of the builder before save.
 func (_c *WebhookCreate) defaults() {
+	if _, ok := _c.mutation.Description(); !ok {
+		v := webhook.DefaultDescription
+		_c.mutation.SetDescription(v)
+	}
 	if _, ok := _c.mutation.Enabled(); !ok {
 		v := webhook.DefaultEnabled
 		_c.mutation.SetEnabled(v)
@@ -117,6 +146,9 @@ func (_c *WebhookCreate) check() error {
 		if err := webhook.URLValidator(v); err != nil {
 			return &ValidationError{Name: "url", err: fmt.Errorf(`ent: validator failed for field "Webhook.url": %w`, err)}
 		}
+	}
+	if _, ok := _c.mutation.Description(); !ok {
+		return &ValidationError{Name: "description", err: errors.New(`ent: missing required field "Webhook.description"`)}
 	}
 	if _, ok := _c.mutation.Events(); !ok {
 		return &ValidationError{Name: "events", err: errors.New(`ent: missing required field "Webhook.events"`)}
@@ -184,9 +216,25 @@ func (_c *WebhookCreate) createSpec() (*Webhook, *sqlgraph.CreateSpec) {
 		_spec.SetField(webhook.FieldURL, field.TypeString, value)
 		_node.URL = value
 	}
+	if value, ok := _c.mutation.Description(); ok {
+		_spec.SetField(webhook.FieldDescription, field.TypeString, value)
+		_node.Description = value
+	}
 	if value, ok := _c.mutation.Events(); ok {
 		_spec.SetField(webhook.FieldEvents, field.TypeJSON, value)
 		_node.Events = value
+	}
+	if value, ok := _c.mutation.Filter(); ok {
+		_spec.SetField(webhook.FieldFilter, field.TypeJSON, value)
+		_node.Filter = value
+	}
+	if value, ok := _c.mutation.HeaderNames(); ok {
+		_spec.SetField(webhook.FieldHeaderNames, field.TypeJSON, value)
+		_node.HeaderNames = value
+	}
+	if value, ok := _c.mutation.Headers(); ok {
+		_spec.SetField(webhook.FieldHeaders, field.TypeBytes, value)
+		_node.Headers = value
 	}
 	if value, ok := _c.mutation.Enabled(); ok {
 		_spec.SetField(webhook.FieldEnabled, field.TypeBool, value)

@@ -13,6 +13,7 @@ import (
 	"entgo.io/ent/dialect/sql/sqljson"
 	"entgo.io/ent/schema/field"
 	"github.com/postrider/postrider/ent/predicate"
+	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/ent/webhook"
 )
 
@@ -88,6 +89,9 @@ func (_u *WebhookUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.URL(); ok {
 		_spec.SetField(webhook.FieldURL, field.TypeString, value)
 	}
+	if value, ok := _u.mutation.Description(); ok {
+		_spec.SetField(webhook.FieldDescription, field.TypeString, value)
+	}
 	if value, ok := _u.mutation.Events(); ok {
 		_spec.SetField(webhook.FieldEvents, field.TypeJSON, value)
 	}
@@ -95,6 +99,29 @@ func (_u *WebhookUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 		_spec.AddModifier(func(u *sql.UpdateBuilder) {
 			sqljson.Append(u, webhook.FieldEvents, value)
 		})
+	}
+	if value, ok := _u.mutation.Filter(); ok {
+		_spec.SetField(webhook.FieldFilter, field.TypeJSON, value)
+	}
+	if _u.mutation.FilterCleared() {
+		_spec.ClearField(webhook.FieldFilter, field.TypeJSON)
+	}
+	if value, ok := _u.mutation.HeaderNames(); ok {
+		_spec.SetField(webhook.FieldHeaderNames, field.TypeJSON, value)
+	}
+	if value, ok := _u.mutation.AppendedHeaderNames(); ok {
+		_spec.AddModifier(func(u *sql.UpdateBuilder) {
+			sqljson.Append(u, webhook.FieldHeaderNames, value)
+		})
+	}
+	if _u.mutation.HeaderNamesCleared() {
+		_spec.ClearField(webhook.FieldHeaderNames, field.TypeJSON)
+	}
+	if value, ok := _u.mutation.Headers(); ok {
+		_spec.SetField(webhook.FieldHeaders, field.TypeBytes, value)
+	}
+	if _u.mutation.HeadersCleared() {
+		_spec.ClearField(webhook.FieldHeaders, field.TypeBytes)
 	}
 	if value, ok := _u.mutation.Enabled(); ok {
 		_spec.SetField(webhook.FieldEnabled, field.TypeBool, value)
@@ -175,9 +202,51 @@ func (_u *WebhookUpdateOne) SetURL(v string) *WebhookUpdateOne {
 	return _u
 }
 
+// SetDescription sets the "description" field.
+func (_u *WebhookUpdateOne) SetDescription(v string) *WebhookUpdateOne {
+	_u.mutation.SetDescription(v)
+	return _u
+}
+
 // SetEvents sets the "events" field.
 func (_u *WebhookUpdateOne) SetEvents(v []string) *WebhookUpdateOne {
 	_u.mutation.SetEvents(v)
+	return _u
+}
+
+// SetFilter sets the "filter" field.
+func (_u *WebhookUpdateOne) SetFilter(v *shape.WebhookFilter) *WebhookUpdateOne {
+	_u.mutation.SetFilter(v)
+	return _u
+}
+
+// ClearFilter clears the value of the "filter" field.
+func (_u *WebhookUpdateOne) ClearFilter() *WebhookUpdateOne {
+	_u.mutation.ClearFilter()
+	return _u
+}
+
+// SetHeaderNames sets the "header_names" field.
+func (_u *WebhookUpdateOne) SetHeaderNames(v []string) *WebhookUpdateOne {
+	_u.mutation.SetHeaderNames(v)
+	return _u
+}
+
+// ClearHeaderNames clears the value of the "header_names" field.
+func (_u *WebhookUpdateOne) ClearHeaderNames() *WebhookUpdateOne {
+	_u.mutation.ClearHeaderNames()
+	return _u
+}
+
+// SetHeaders sets the "headers" field.
+func (_u *WebhookUpdateOne) SetHeaders(v []byte) *WebhookUpdateOne {
+	_u.mutation.SetHeaders(v)
+	return _u
+}
+
+// ClearHeaders clears the value of the "headers" field.
+func (_u *WebhookUpdateOne) ClearHeaders() *WebhookUpdateOne {
+	_u.mutation.ClearHeaders()
 	return _u
 }
 
@@ -299,6 +368,9 @@ func (_u *WebhookUpdateOne) sqlSave(ctx context.Context) (_node *Webhook, err er
 	if value, ok := _u.mutation.URL(); ok {
 		_spec.SetField(webhook.FieldURL, field.TypeString, value)
 	}
+	if value, ok := _u.mutation.Description(); ok {
+		_spec.SetField(webhook.FieldDescription, field.TypeString, value)
+	}
 	if value, ok := _u.mutation.Events(); ok {
 		_spec.SetField(webhook.FieldEvents, field.TypeJSON, value)
 	}
@@ -306,6 +378,29 @@ func (_u *WebhookUpdateOne) sqlSave(ctx context.Context) (_node *Webhook, err er
 		_spec.AddModifier(func(u *sql.UpdateBuilder) {
 			sqljson.Append(u, webhook.FieldEvents, value)
 		})
+	}
+	if value, ok := _u.mutation.Filter(); ok {
+		_spec.SetField(webhook.FieldFilter, field.TypeJSON, value)
+	}
+	if _u.mutation.FilterCleared() {
+		_spec.ClearField(webhook.FieldFilter, field.TypeJSON)
+	}
+	if value, ok := _u.mutation.HeaderNames(); ok {
+		_spec.SetField(webhook.FieldHeaderNames, field.TypeJSON, value)
+	}
+	if value, ok := _u.mutation.AppendedHeaderNames(); ok {
+		_spec.AddModifier(func(u *sql.UpdateBuilder) {
+			sqljson.Append(u, webhook.FieldHeaderNames, value)
+		})
+	}
+	if _u.mutation.HeaderNamesCleared() {
+		_spec.ClearField(webhook.FieldHeaderNames, field.TypeJSON)
+	}
+	if value, ok := _u.mutation.Headers(); ok {
+		_spec.SetField(webhook.FieldHeaders, field.TypeBytes, value)
+	}
+	if _u.mutation.HeadersCleared() {
+		_spec.ClearField(webhook.FieldHeaders, field.TypeBytes)
 	}
 	if value, ok := _u.mutation.Enabled(); ok {
 		_spec.SetField(webhook.FieldEnabled, field.TypeBool, value)

@@ -65,6 +65,7 @@ func costs() generated.ComplexityRoot {
 	}
 	c.Template.HTML = body
 	c.Template.Text = body
+	c.Template.Translations = func(child int) int { return 4*bodyCost + child }
 	c.Template.Versions = func(child int, first *int, after *string, last *int, before *string) int {
 		return lookCost + pageCost(child, first, after, last, before)
 	}

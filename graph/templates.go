@@ -20,6 +20,7 @@ type Templates interface {
 	GetMany(ctx context.Context, accountID string, templateIDs ...string) ([]templates.Template, error)
 	// Bodies returns html and text, which List omits; other fields are not set.
 	Bodies(ctx context.Context, accountID string, templateIDs ...string) (map[string]*ent.Template, error)
+	Translations(ctx context.Context, accountID string, templateIDs ...string) (map[string]*ent.Template, error)
 	Versions(ctx context.Context, accountID, idOrAlias string, r page.Request) (page.Page[*ent.TemplateVersion], error)
 	CountVersions(ctx context.Context, accountID, templateID string, most int) (int, error)
 }
@@ -34,6 +35,7 @@ func (r *Resolver) templatePage(ctx context.Context, accountID string,
 		ids[i] = row.ID
 	}
 	bodies := loadOnce(ctx, accountID, ids, r.parts.Templates.Bodies)
+	translations := loadOnce(ctx, accountID, ids, r.parts.Templates.Translations)
 	out := make([]*model.Template, len(rows))
 	for i, row := range rows {
 		variables, err := toVariables(row.Variables)
@@ -44,14 +46,32 @@ func (r *Resolver) templatePage(ctx context.Context, accountID string,
 			Version:     row.Version,
 			PublishedAt: row.PublishedAt, HasUnpublishedChanges: row.HasUnpublishedChanges,
 			Subject: nilIfEmpty(row.Subject), From: nilIfEmpty(row.From),
-			ReplyTo: append([]string{}, row.ReplyTo...), Variables: variables,
+			ReplyTo: append([]string{}, row.ReplyTo...), Locales: toLocales(row.Locales()), Variables: variables,
 			UnsubscribeEnabled: row.UnsubscribeEnabled, Category: row.Category,
-			CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, Bodies: bodies}
+			CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, Bodies: bodies,
+			TranslationsOf: translations}
 		if row.Status() == templates.StatusPublished {
 			out[i].Status = model.TemplateStatusPublished
 		}
 	}
 	return out, nil
+}
+
+func toLocales(list []templates.Locale) []*model.TemplateLocale {
+	out := make([]*model.TemplateLocale, len(list))
+	for i, l := range list {
+		out[i] = &model.TemplateLocale{Locale: l.Tag, Missing: append([]string{}, l.Missing...)}
+	}
+	return out
+}
+
+func toTranslations(list []shape.Translation) []*model.TemplateTranslation {
+	out := make([]*model.TemplateTranslation, len(list))
+	for i, t := range list {
+		out[i] = &model.TemplateTranslation{Locale: t.Locale, Subject: nilIfEmpty(t.Subject), HTML: nilIfEmpty(t.HTML),
+			Text: nilIfEmpty(t.Text)}
+	}
+	return out
 }
 
 func toVariables(list []shape.Variable) ([]*model.TemplateVariable, error) {

@@ -73,6 +73,14 @@ func (r *templateResolver) Text(ctx context.Context, obj *model.Template) (*stri
 	return bodies[obj.ID].Text, nil
 }
 
+func (r *templateResolver) Translations(ctx context.Context, obj *model.Template) ([]*model.TemplateTranslation, error) {
+	loaded, err := obj.TranslationsOf()
+	if err != nil || loaded[obj.ID] == nil {
+		return []*model.TemplateTranslation{}, err
+	}
+	return toTranslations(loaded[obj.ID].Translations), nil
+}
+
 func (r *templateResolver) Versions(ctx context.Context, obj *model.Template, first *int, after *string, last *int, before *string) (*model.TemplateVersionConnection, error) {
 	caller, request, err := connection.AuthorizePage(ctx, rights.Read, first, after, last, before)
 	if err != nil {

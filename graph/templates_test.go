@@ -24,6 +24,7 @@ func someTemplates() []templates.Template {
 			From: "Ada <ada@example.com>", ReplyTo: []string{"help@example.com"}, Version: &version,
 			PublishedAt: &day, Variables: []shape.Variable{{Key: "name", Type: "string", Required: true},
 				{Key: "items", Type: "list", Fallback: []any{1, "x"}}},
+			Locales:            []shape.TranslationSummary{{Locale: "pt-BR", HTML: true}},
 			UnsubscribeEnabled: true, CreatedAt: day, UpdatedAt: day}},
 		{Template: &ent.Template{ID: "tpl_1", Name: "Draft", CreatedAt: day, UpdatedAt: day}, HasUnpublishedChanges: true},
 	}
@@ -82,6 +83,15 @@ func (f fakeTemplates) Bodies(_ context.Context, accountID string, ids ...string
 	return out, f.call("Templates.Bodies")
 }
 
+func (f fakeTemplates) Translations(_ context.Context, accountID string,
+	ids ...string) (map[string]*ent.Template, error) {
+	out := map[string]*ent.Template{}
+	if accountID == ada && slices.Contains(ids, "tpl_2") {
+		out["tpl_2"] = &ent.Template{ID: "tpl_2", Translations: []shape.Translation{{Locale: "pt-BR", HTML: "<p>Olá</p>"}}}
+	}
+	return out, f.call("Templates.Translations")
+}
+
 func (f fakeTemplates) Versions(_ context.Context, accountID, ref string,
 	_ page.Request) (page.Page[*ent.TemplateVersion], error) {
 	if accountID != ada || ref != "tpl_2" {
@@ -91,7 +101,7 @@ func (f fakeTemplates) Versions(_ context.Context, accountID, ref string,
 		CreatedAt: day}, {Number: 1, CreatedAt: day}}, Cursors: []string{"two", "one"}}, f.call("Templates.Versions")
 }
 
-const templateFields = `id alias name status version publishedAt hasUnpublishedChanges subject from replyTo html text variables{key type required fallback}
+const templateFields = `id alias name status version publishedAt hasUnpublishedChanges subject from replyTo html text translations{locale subject html text} locales{locale missing} variables{key type required fallback}
  unsubscribeEnabled category createdAt updatedAt versions(first:2){nodes{version subject from replyTo variables{key} unsubscribeEnabled category publishedAt} pageInfo{hasNextPage endCursor}}`
 
 func TestTemplatesAreRead(t *testing.T) {
@@ -102,6 +112,9 @@ func TestTemplatesAreRead(t *testing.T) {
 	expect.Golden(t, "templates.json", got.body)
 	if n := s.calls.counted()["Templates.Bodies"]; n != 1 {
 		t.Errorf("bodies of a page were asked for %d times", n)
+	}
+	if n := s.calls.counted()["Templates.Translations"]; n != 1 {
+		t.Errorf("translations of a page were asked for %d times", n)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/ent/webhookdelivery"
 	"github.com/postrider/postrider/graph/connection"
 	"github.com/postrider/postrider/graph/generated"
@@ -131,6 +132,17 @@ func endpointFilter(in *model.WebhookFilter) webhooks.EndpointFilter {
 		return webhooks.EndpointFilter{}
 	}
 	return webhooks.EndpointFilter{Enabled: in.Enabled, Event: stringOrEmpty(in.Event)}
+}
+
+func toEventFilter(f *shape.WebhookFilter) *model.WebhookEventFilter {
+	if f == nil {
+		return nil
+	}
+	return &model.WebhookEventFilter{DomainIds: append([]string{}, f.DomainIDs...),
+		TemplateIds: append([]string{}, f.TemplateIDs...), AutomationIds: append([]string{}, f.AutomationIDs...),
+		Tags: connection.ConvertList(f.Tags, func(t shape.TagFilter) *model.WebhookTagFilter {
+			return &model.WebhookTagFilter{Name: t.Name, Value: nilIfEmpty(t.Value)}
+		})}
 }
 
 func deliveryFilter(request page.Request, in *model.WebhookDeliveryFilter) webhooks.Filter {

@@ -18,6 +18,7 @@ import (
 	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/modules/webhooks"
 	"github.com/postrider/postrider/modules/webhooks/post"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/storage/page"
@@ -99,6 +100,18 @@ func (r *queryResolver) WebhookStatistics(ctx context.Context, rangeArg model.Ti
 
 func (r *webhookResolver) Events(ctx context.Context, obj *model.Webhook) ([]string, error) {
 	return r.parts.Webhooks.Events(obj.Webhook), nil
+}
+
+func (r *webhookResolver) Filter(ctx context.Context, obj *model.Webhook) (*model.WebhookEventFilter, error) {
+	return toEventFilter(obj.Filter), nil
+}
+
+func (r *webhookResolver) Headers(ctx context.Context, obj *model.Webhook) ([]*shape.Header, error) {
+	masked, all := webhooks.MaskedHeaders(obj.Webhook), []*shape.Header{}
+	for _, name := range obj.HeaderNames {
+		all = append(all, &shape.Header{Name: name, Value: masked[name]})
+	}
+	return all, nil
 }
 
 func (r *webhookResolver) DisabledReason(ctx context.Context, obj *model.Webhook) (*string, error) {

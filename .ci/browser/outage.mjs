@@ -29,9 +29,11 @@ await page.getByText('Connection lost').waitFor({ state: 'detached' })
 await live()
 for (const subject of subjects) {
   const news = page.getByRole('button', { name: /^Show \d+ new$/ })
-  await seen(page, subject).or(news).first().waitFor()
-  if (await news.isVisible()) await news.click()
-  await seen(page, subject).first().waitFor()
+  const row = seen(page, subject).first()
+  while (!await row.isVisible()) {
+    await row.or(news).first().waitFor()
+    if (await news.isVisible()) await news.click({ timeout: 2000 }).catch(() => {}) // a refresh may show the rows first
+  }
 }
 cutOff = false
 const later = `Afterwards ${Date.now()}`

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/smtp"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -61,6 +62,11 @@ func TestServiceOfACell(t *testing.T) {
 	if log := other.log.String(); !strings.Contains(log, "different POSTRIDER_CELL") ||
 		!strings.Contains(log, "other=first other_cell=7") {
 		t.Errorf("a process of another cell does not report the first one:\n%s", log)
+	}
+	code, stdout, stderr = runPostrider(t, "admin", "nodes", "--database-url", database, "--data-dir", data)
+	if !regexp.MustCompile(`(?m)^first +alive +\S+ +7 `).MatchString(stdout) ||
+		!regexp.MustCompile(`(?m)^second +alive +\S+ +8 `).MatchString(stdout) {
+		t.Errorf("admin nodes: code %d, want one process of cell 7 and one of cell 8\n%s%s", code, stdout, stderr)
 	}
 	for _, p := range []*process{service, other} {
 		for _, secret := range []string{service.APIKey, key.Secret} {

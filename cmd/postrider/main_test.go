@@ -3,6 +3,7 @@ package main
 import (
 	"log"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -37,15 +38,32 @@ func TestCommandLine(t *testing.T) {
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireExplicitExec: true, RequireUniqueNames: true})
 }
 
-// Each script in testdata/remote uses a running Postrider with an API key of its own account.
+// Each script in testdata/remote uses a running Postrider with an API key of an account.
 func TestCommandLineWithServer(t *testing.T) {
 	t.Parallel()
+	runRemoteScripts(t, "testdata/remote")
+}
+
+// The sample templates of the manual are pushed and rendered as their readers do.
+func TestSampleTemplates(t *testing.T) {
+	t.Parallel()
+	runRemoteScripts(t, "testdata/samples")
+}
+
+// runRemoteScripts runs the scripts of a folder with a Postrider of their own.
+func runRemoteScripts(t *testing.T, folder string) {
+	t.Helper()
 	app := harness.Start(t, nil)
-	testscript.Run(t, testscript.Params{Dir: "testdata/remote", RequireExplicitExec: true, RequireUniqueNames: true,
+	samples, err := filepath.Abs("../../docs/mail-templates")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{Dir: folder, RequireExplicitExec: true, RequireUniqueNames: true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("POSTRIDER_BASE_URL", app.BaseURL)
 			e.Setenv("POSTRIDER_API_KEY", app.APIKey)
 			e.Setenv("POSTRIDER_PROFILES", e.WorkDir+"/home/profiles.json")
+			e.Setenv("SAMPLES", samples)
 			return nil
 		}})
 }

@@ -152,6 +152,8 @@ type templatesRenderCommand struct {
 
 	Variable map[string]string `help:"Variable of the template. Repeat the flag for more." mapsep:"none" placeholder:"NAME=VALUE" short:"v"`
 	Data     string            `help:"File with a JSON object of variables; - reads standard input." placeholder:"FILE"`
+	Locale   string            `help:"Language of the recipient, such as pt-BR." placeholder:"TAG"`
+	TimeZone string            `help:"Time zone of the recipient, such as America/Recife." name:"time-zone" placeholder:"ZONE"`
 	Draft    bool              `help:"Render the draft (default: the published version, or the draft if there is none)."`
 	HTML     bool              `help:"Print the HTML only." name:"html" xor:"form"`
 	Text     bool              `help:"Print the plain text only." xor:"form"`
@@ -174,8 +176,24 @@ func (c *templatesRenderCommand) Run(s *session) error {
 		variables[name] = value
 	}
 	body := map[string]any{"variables": variables}
-	if c.Draft {
-		body["version"] = "draft"
+	if c.Locale != "" {
+		body["locale"] = c.Locale
+	}
+	if c.TimeZone != "" {
+		body["time_zone"] = c.TimeZone
+	}
+	if !c.Draft {
+		var current struct {
+			Template struct {
+				Version *int `json:"version"`
+			} `json:"template"`
+		}
+		if err := c.call(s, c.remote, http.MethodGet, "", nil, &current); err != nil {
+			return err
+		}
+		if number := current.Template.Version; number != nil {
+			body["version"] = *number
+		}
 	}
 	var answer json.RawMessage
 	if err := c.call(s, c.remote, http.MethodPost, "/render", body, &answer); err != nil {

@@ -2643,6 +2643,7 @@ var (
 		{Name: "version", Type: field.TypeInt, Nullable: true},
 		{Name: "last_version", Type: field.TypeInt, Default: 0},
 		{Name: "published_at", Type: field.TypeTime, Nullable: true},
+		{Name: "locales", Type: field.TypeJSON, Nullable: true},
 		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
 		{Name: "updated_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
 		{Name: "subject", Type: field.TypeString, Default: ""},
@@ -2650,6 +2651,7 @@ var (
 		{Name: "reply_to", Type: field.TypeJSON, Nullable: true},
 		{Name: "html", Type: field.TypeString, Nullable: true, Size: 2147483647},
 		{Name: "text", Type: field.TypeString, Nullable: true, Size: 2147483647},
+		{Name: "translations", Type: field.TypeJSON, Nullable: true},
 		{Name: "variables", Type: field.TypeJSON, Nullable: true},
 		{Name: "unsubscribe_enabled", Type: field.TypeBool, Default: false},
 		{Name: "category", Type: field.TypeString, Nullable: true},
@@ -2685,6 +2687,7 @@ var (
 		{Name: "reply_to", Type: field.TypeJSON, Nullable: true},
 		{Name: "html", Type: field.TypeString, Nullable: true, Size: 2147483647},
 		{Name: "text", Type: field.TypeString, Nullable: true, Size: 2147483647},
+		{Name: "translations", Type: field.TypeJSON, Nullable: true},
 		{Name: "variables", Type: field.TypeJSON, Nullable: true},
 		{Name: "unsubscribe_enabled", Type: field.TypeBool, Default: false},
 		{Name: "category", Type: field.TypeString, Nullable: true},
@@ -2698,7 +2701,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "template_edits_templates_edits",
-				Columns:    []*schema.Column{TemplateEditsColumns[14]},
+				Columns:    []*schema.Column{TemplateEditsColumns[15]},
 				RefColumns: []*schema.Column{TemplatesColumns[0]},
 				OnDelete:   schema.Cascade,
 			},
@@ -2707,7 +2710,7 @@ var (
 			{
 				Name:    "templateedit_template_id_number",
 				Unique:  true,
-				Columns: []*schema.Column{TemplateEditsColumns[14], TemplateEditsColumns[2]},
+				Columns: []*schema.Column{TemplateEditsColumns[15], TemplateEditsColumns[2]},
 			},
 		},
 	}
@@ -2749,6 +2752,7 @@ var (
 		{Name: "number", Type: field.TypeInt},
 		{Name: "source_html", Type: field.TypeString, Nullable: true, Size: 2147483647},
 		{Name: "source_text", Type: field.TypeString, Nullable: true, Size: 2147483647},
+		{Name: "source_translations", Type: field.TypeJSON, Nullable: true},
 		{Name: "author", Type: field.TypeString, Default: ""},
 		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
 		{Name: "subject", Type: field.TypeString, Default: ""},
@@ -2756,6 +2760,7 @@ var (
 		{Name: "reply_to", Type: field.TypeJSON, Nullable: true},
 		{Name: "html", Type: field.TypeString, Nullable: true, Size: 2147483647},
 		{Name: "text", Type: field.TypeString, Nullable: true, Size: 2147483647},
+		{Name: "translations", Type: field.TypeJSON, Nullable: true},
 		{Name: "variables", Type: field.TypeJSON, Nullable: true},
 		{Name: "unsubscribe_enabled", Type: field.TypeBool, Default: false},
 		{Name: "category", Type: field.TypeString, Nullable: true},
@@ -2769,7 +2774,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "template_versions_templates_versions",
-				Columns:    []*schema.Column{TemplateVersionsColumns[15]},
+				Columns:    []*schema.Column{TemplateVersionsColumns[17]},
 				RefColumns: []*schema.Column{TemplatesColumns[0]},
 				OnDelete:   schema.Cascade,
 			},
@@ -2778,7 +2783,7 @@ var (
 			{
 				Name:    "templateversion_template_id_number",
 				Unique:  true,
-				Columns: []*schema.Column{TemplateVersionsColumns[15], TemplateVersionsColumns[2]},
+				Columns: []*schema.Column{TemplateVersionsColumns[17], TemplateVersionsColumns[2]},
 			},
 		},
 	}
@@ -2875,7 +2880,11 @@ var (
 		{Name: "id", Type: field.TypeString, Collation: "C"},
 		{Name: "account_id", Type: field.TypeString, Collation: "C"},
 		{Name: "url", Type: field.TypeString},
+		{Name: "description", Type: field.TypeString, Default: ""},
 		{Name: "events", Type: field.TypeJSON},
+		{Name: "filter", Type: field.TypeJSON, Nullable: true},
+		{Name: "header_names", Type: field.TypeJSON, Nullable: true},
+		{Name: "headers", Type: field.TypeBytes, Nullable: true},
 		{Name: "enabled", Type: field.TypeBool, Default: true},
 		{Name: "enabled_at", Type: field.TypeTime, Nullable: true, Default: "CURRENT_TIMESTAMP"},
 		{Name: "disabled_at", Type: field.TypeTime, Nullable: true},

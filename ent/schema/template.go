@@ -30,6 +30,8 @@ func (Template) Fields() []ent.Field {
 		field.Int("version").Optional().Nillable().Comment("number of the published version; null if there is none"),
 		field.Int("last_version").Default(0).Comment("the highest version number so far"),
 		field.Time("published_at").Optional().Nillable(),
+		field.JSON("locales", []shape.TranslationSummary{}).Optional().
+			Comment("summary of translations, which lists read instead of them"),
 		createdAt(),
 		updatedAt(),
 	}, templateContent()...)
@@ -43,6 +45,7 @@ func templateContent() []ent.Field {
 		field.JSON("reply_to", []string{}).Optional(),
 		field.Text("html").Optional().Nillable(),
 		field.Text("text").Optional().Nillable(),
+		field.JSON("translations", []shape.Translation{}).Optional().Comment("content in other languages; null if there is none"),
 		field.JSON("variables", []shape.Variable{}).Optional(),
 		field.Bool("unsubscribe_enabled").Default(false),
 		field.String("category").Optional().Nillable(),

@@ -7,6 +7,8 @@ import (
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
+
+	"github.com/postrider/postrider/ent/schema/shape"
 )
 
 // TemplateVersion is the content that emails are rendered from: html with its CSS inlined, and
@@ -29,6 +31,8 @@ func (TemplateVersion) Fields() []ent.Field {
 			Comment("html as the author wrote it, for the draft after a rollback"),
 		field.Text("source_text").Optional().Nillable().
 			Comment("text as the author wrote it; null if the template has none"),
+		field.JSON("source_translations", []shape.Translation{}).Optional().
+			Comment("translations as the author wrote them; translations has their CSS inlined"),
 		field.String("author").Default("").Comment("ID of the user or API key that published it; empty if unknown"),
 		createdAt(),
 	}, templateContent()...)

@@ -7,6 +7,8 @@ import (
 	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
+
+	"github.com/postrider/postrider/ent/schema/shape"
 )
 
 // Webhook is one endpoint.
@@ -23,7 +25,13 @@ func (Webhook) Fields() []ent.Field {
 		publicID(),
 		reference("account_id").required(),
 		field.String("url").NotEmpty(),
+		field.String("description").Default(""),
 		field.JSON("events", []string{}).Comment("subscribed types; empty: all"),
+		field.JSON("filter", &shape.WebhookFilter{}).Optional().
+			Comment("which events of these types; null: all"),
+		field.JSON("header_names", []string{}).Optional().Comment("names in headers, sorted; null: none"),
+		field.Bytes("headers").Optional().Sensitive().
+			Comment("header fields of the requests, a JSON object sealed with the master key"),
 		field.Bool("enabled").Default(true),
 		field.Time("enabled_at").Optional().Nillable().Annotations(entsql.Default("CURRENT_TIMESTAMP")).
 			Comment("when it was created or last enabled, by the database clock; it receives only later " +

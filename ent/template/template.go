@@ -25,6 +25,8 @@ const (
 	FieldLastVersion = "last_version"
 	// FieldPublishedAt holds the string denoting the published_at field in the database.
 	FieldPublishedAt = "published_at"
+	// FieldLocales holds the string denoting the locales field in the database.
+	FieldLocales = "locales"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
 	FieldCreatedAt = "created_at"
 	// FieldUpdatedAt holds the string denoting the updated_at field in the database.
@@ -39,6 +41,8 @@ const (
 	FieldHTML = "html"
 	// FieldText holds the string denoting the text field in the database.
 	FieldText = "text"
+	// FieldTranslations holds the string denoting the translations field in the database.
+	FieldTranslations = "translations"
 	// FieldVariables holds the string denoting the variables field in the database.
 	FieldVariables = "variables"
 	// FieldUnsubscribeEnabled holds the string denoting the unsubscribe_enabled field in the database.
@@ -76,6 +80,7 @@ var Columns = []string{
 	FieldVersion,
 	FieldLastVersion,
 	FieldPublishedAt,
+	FieldLocales,
 	FieldCreatedAt,
 	FieldUpdatedAt,
 	FieldSubject,
@@ -83,6 +88,7 @@ var Columns = []string{
 	FieldReplyTo,
 	FieldHTML,
 	FieldText,
+	FieldTranslations,
 	FieldVariables,
 	FieldUnsubscribeEnabled,
 	FieldCategory,

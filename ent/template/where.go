@@ -61,3 +61,8 @@ func VersionIsNil() predicate.Template {
 func VersionNotNil() predicate.Template {
 	return predicate.Template(sql.FieldNotNull(FieldVersion))
 }
+
+// LocalesNotNil applies the NotNil predicate on the "locales" field.
+func LocalesNotNil() predicate.Template {
+	return predicate.Template(sql.FieldNotNull(FieldLocales))
+}

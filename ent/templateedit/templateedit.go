@@ -35,6 +35,8 @@ const (
 	FieldHTML = "html"
 	// FieldText holds the string denoting the text field in the database.
 	FieldText = "text"
+	// FieldTranslations holds the string denoting the translations field in the database.
+	FieldTranslations = "translations"
 	// FieldVariables holds the string denoting the variables field in the database.
 	FieldVariables = "variables"
 	// FieldUnsubscribeEnabled holds the string denoting the unsubscribe_enabled field in the database.
@@ -68,6 +70,7 @@ var Columns = []string{
 	FieldReplyTo,
 	FieldHTML,
 	FieldText,
+	FieldTranslations,
 	FieldVariables,
 	FieldUnsubscribeEnabled,
 	FieldCategory,

@@ -23,6 +23,8 @@ const (
 	FieldSourceHTML = "source_html"
 	// FieldSourceText holds the string denoting the source_text field in the database.
 	FieldSourceText = "source_text"
+	// FieldSourceTranslations holds the string denoting the source_translations field in the database.
+	FieldSourceTranslations = "source_translations"
 	// FieldAuthor holds the string denoting the author field in the database.
 	FieldAuthor = "author"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
@@ -37,6 +39,8 @@ const (
 	FieldHTML = "html"
 	// FieldText holds the string denoting the text field in the database.
 	FieldText = "text"
+	// FieldTranslations holds the string denoting the translations field in the database.
+	FieldTranslations = "translations"
 	// FieldVariables holds the string denoting the variables field in the database.
 	FieldVariables = "variables"
 	// FieldUnsubscribeEnabled holds the string denoting the unsubscribe_enabled field in the database.
@@ -64,6 +68,7 @@ var Columns = []string{
 	FieldNumber,
 	FieldSourceHTML,
 	FieldSourceText,
+	FieldSourceTranslations,
 	FieldAuthor,
 	FieldCreatedAt,
 	FieldSubject,
@@ -71,6 +76,7 @@ var Columns = []string{
 	FieldReplyTo,
 	FieldHTML,
 	FieldText,
+	FieldTranslations,
 	FieldVariables,
 	FieldUnsubscribeEnabled,
 	FieldCategory,

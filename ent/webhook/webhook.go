@@ -17,8 +17,16 @@ const (
 	FieldAccountID = "account_id"
 	// FieldURL holds the string denoting the url field in the database.
 	FieldURL = "url"
+	// FieldDescription holds the string denoting the description field in the database.
+	FieldDescription = "description"
 	// FieldEvents holds the string denoting the events field in the database.
 	FieldEvents = "events"
+	// FieldFilter holds the string denoting the filter field in the database.
+	FieldFilter = "filter"
+	// FieldHeaderNames holds the string denoting the header_names field in the database.
+	FieldHeaderNames = "header_names"
+	// FieldHeaders holds the string denoting the headers field in the database.
+	FieldHeaders = "headers"
 	// FieldEnabled holds the string denoting the enabled field in the database.
 	FieldEnabled = "enabled"
 	// FieldEnabledAt holds the string denoting the enabled_at field in the database.
@@ -50,7 +58,11 @@ var Columns = []string{
 	FieldID,
 	FieldAccountID,
 	FieldURL,
+	FieldDescription,
 	FieldEvents,
+	FieldFilter,
+	FieldHeaderNames,
+	FieldHeaders,
 	FieldEnabled,
 	FieldEnabledAt,
 	FieldDisabledAt,
@@ -79,6 +91,8 @@ var (
 	AccountIDValidator func(string) error
 	// URLValidator is a validator for the "url" field. It is called by the builders before save.
 	URLValidator func(string) error
+	// DefaultDescription holds the default value on creation for the "description" field.
+	DefaultDescription string
 	// DefaultEnabled holds the default value on creation for the "enabled" field.
 	DefaultEnabled bool
 	// DefaultDisabledReason holds the default value on creation for the "disabled_reason" field.

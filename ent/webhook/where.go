@@ -22,6 +22,16 @@ func AccountID(v string) predicate.Webhook {
 	return predicate.Webhook(sql.FieldEQ(FieldAccountID, v))
 }
 
+// Description applies equality check predicate on the "description" field. It's identical to DescriptionEQ.
+func Description(v string) predicate.Webhook {
+	return predicate.Webhook(sql.FieldEQ(FieldDescription, v))
+}
+
+// Headers applies equality check predicate on the "headers" field. It's identical to HeadersEQ.
+func Headers(v []byte) predicate.Webhook {
+	return predicate.Webhook(sql.FieldEQ(FieldHeaders, v))
+}
+
 // Enabled applies equality check predicate on the "enabled" field. It's identical to EnabledEQ.
 func Enabled(v bool) predicate.Webhook {
 	return predicate.Webhook(sql.FieldEQ(FieldEnabled, v))

@@ -1483,12 +1483,14 @@ type ComplexityRoot struct {
 		HTML                  func(childComplexity int) int
 		HasUnpublishedChanges func(childComplexity int) int
 		ID                    func(childComplexity int) int
+		Locales               func(childComplexity int) int
 		Name                  func(childComplexity int) int
 		PublishedAt           func(childComplexity int) int
 		ReplyTo               func(childComplexity int) int
 		Status                func(childComplexity int) int
 		Subject               func(childComplexity int) int
 		Text                  func(childComplexity int) int
+		Translations          func(childComplexity int) int
 		UnsubscribeEnabled    func(childComplexity int) int
 		UpdatedAt             func(childComplexity int) int
 		Variables             func(childComplexity int) int
@@ -1506,6 +1508,18 @@ type ComplexityRoot struct {
 	TemplateEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	TemplateLocale struct {
+		Locale  func(childComplexity int) int
+		Missing func(childComplexity int) int
+	}
+
+	TemplateTranslation struct {
+		HTML    func(childComplexity int) int
+		Locale  func(childComplexity int) int
+		Subject func(childComplexity int) int
+		Text    func(childComplexity int) int
 	}
 
 	TemplateVariable struct {
@@ -1598,10 +1612,13 @@ type ComplexityRoot struct {
 	Webhook struct {
 		CreatedAt      func(childComplexity int) int
 		Deliveries     func(childComplexity int, first int, state *webhookdelivery.State) int
+		Description    func(childComplexity int) int
 		DisabledAt     func(childComplexity int) int
 		DisabledReason func(childComplexity int) int
 		Enabled        func(childComplexity int) int
 		Events         func(childComplexity int) int
+		Filter         func(childComplexity int) int
+		Headers        func(childComplexity int) int
 		ID             func(childComplexity int) int
 		RateLimit      func(childComplexity int) int
 		URL            func(childComplexity int) int
@@ -1679,6 +1696,13 @@ type ComplexityRoot struct {
 		Webhook func(childComplexity int) int
 	}
 
+	WebhookEventFilter struct {
+		AutomationIds func(childComplexity int) int
+		DomainIds     func(childComplexity int) int
+		Tags          func(childComplexity int) int
+		TemplateIds   func(childComplexity int) int
+	}
+
 	WebhookFigures struct {
 		Attempts    func(childComplexity int) int
 		Deliveries  func(childComplexity int) int
@@ -1692,6 +1716,11 @@ type ComplexityRoot struct {
 		Buckets   func(childComplexity int) int
 		Endpoints func(childComplexity int) int
 		Totals    func(childComplexity int) int
+	}
+
+	WebhookTagFilter struct {
+		Name  func(childComplexity int) int
+		Value func(childComplexity int) int
 	}
 }
 
@@ -7967,6 +7996,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Template.ID(childComplexity), true
+	case "Template.locales":
+		if e.ComplexityRoot.Template.Locales == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Template.Locales(childComplexity), true
 	case "Template.name":
 		if e.ComplexityRoot.Template.Name == nil {
 			break
@@ -8003,6 +8038,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Template.Text(childComplexity), true
+	case "Template.translations":
+		if e.ComplexityRoot.Template.Translations == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Template.Translations(childComplexity), true
 	case "Template.unsubscribeEnabled":
 		if e.ComplexityRoot.Template.UnsubscribeEnabled == nil {
 			break
@@ -8081,6 +8122,44 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.TemplateEdge.Node(childComplexity), true
+
+	case "TemplateLocale.locale":
+		if e.ComplexityRoot.TemplateLocale.Locale == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateLocale.Locale(childComplexity), true
+	case "TemplateLocale.missing":
+		if e.ComplexityRoot.TemplateLocale.Missing == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateLocale.Missing(childComplexity), true
+
+	case "TemplateTranslation.html":
+		if e.ComplexityRoot.TemplateTranslation.HTML == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateTranslation.HTML(childComplexity), true
+	case "TemplateTranslation.locale":
+		if e.ComplexityRoot.TemplateTranslation.Locale == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateTranslation.Locale(childComplexity), true
+	case "TemplateTranslation.subject":
+		if e.ComplexityRoot.TemplateTranslation.Subject == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateTranslation.Subject(childComplexity), true
+	case "TemplateTranslation.text":
+		if e.ComplexityRoot.TemplateTranslation.Text == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateTranslation.Text(childComplexity), true
 
 	case "TemplateVariable.fallback":
 		if e.ComplexityRoot.TemplateVariable.Fallback == nil {
@@ -8456,6 +8535,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Webhook.Deliveries(childComplexity, args["first"].(int), args["state"].(*webhookdelivery.State)), true
+	case "Webhook.description":
+		if e.ComplexityRoot.Webhook.Description == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.Description(childComplexity), true
 	case "Webhook.disabledAt":
 		if e.ComplexityRoot.Webhook.DisabledAt == nil {
 			break
@@ -8480,6 +8565,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Webhook.Events(childComplexity), true
+	case "Webhook.filter":
+		if e.ComplexityRoot.Webhook.Filter == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.Filter(childComplexity), true
+	case "Webhook.headers":
+		if e.ComplexityRoot.Webhook.Headers == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.Headers(childComplexity), true
 	case "Webhook.id":
 		if e.ComplexityRoot.Webhook.ID == nil {
 			break
@@ -8788,6 +8885,31 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.WebhookEndpointFigures.Webhook(childComplexity), true
 
+	case "WebhookEventFilter.automationIds":
+		if e.ComplexityRoot.WebhookEventFilter.AutomationIds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookEventFilter.AutomationIds(childComplexity), true
+	case "WebhookEventFilter.domainIds":
+		if e.ComplexityRoot.WebhookEventFilter.DomainIds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookEventFilter.DomainIds(childComplexity), true
+	case "WebhookEventFilter.tags":
+		if e.ComplexityRoot.WebhookEventFilter.Tags == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookEventFilter.Tags(childComplexity), true
+	case "WebhookEventFilter.templateIds":
+		if e.ComplexityRoot.WebhookEventFilter.TemplateIds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookEventFilter.TemplateIds(childComplexity), true
+
 	case "WebhookFigures.attempts":
 		if e.ComplexityRoot.WebhookFigures.Attempts == nil {
 			break
@@ -8843,6 +8965,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.WebhookStatistics.Totals(childComplexity), true
+
+	case "WebhookTagFilter.name":
+		if e.ComplexityRoot.WebhookTagFilter.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookTagFilter.Name(childComplexity), true
+	case "WebhookTagFilter.value":
+		if e.ComplexityRoot.WebhookTagFilter.Value == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookTagFilter.Value(childComplexity), true
 
 	}
 	return 0, false
@@ -10562,6 +10697,10 @@ input TemplateReferenceInput {
   id: ID
   "Alias of the template, as an alternative to its ID."
   alias: String
+  "Language of the recipient as a BCP 47 tag, which filters such as ` + "`" + `money` + "`" + ` and ` + "`" + `date` + "`" + ` format values for."
+  locale: String
+  "Time zone of the recipient from the IANA database, in which ` + "`" + `date` + "`" + ` and ` + "`" + `datetime` + "`" + ` show times."
+  timeZone: String
   "Values of the variables by key."
   variables: JSON
 }
@@ -12867,6 +13006,10 @@ type Template implements Node {
   html: String
   "Text of the draft, as written; ` + "`" + `null` + "`" + ` if there is none. Each email then gets a text part generated from its HTML."
   text: String
+  "Content of the draft in other languages."
+  translations: [TemplateTranslation!]!
+  "Languages of the translations, and what they lack."
+  locales: [TemplateLocale!]!
   "Variables of the draft."
   variables: [TemplateVariable!]!
   "Whether Postrider manages unsubscribes for emails that do not specify it."
@@ -12933,6 +13076,26 @@ type TemplateVersion {
   publishedAt: DateTime!
   "Email address of the member, or name of the API key, that published it; ` + "`" + `null` + "`" + ` if unknown."
   publishedBy: String
+}
+
+"The content of a template in another language."
+type TemplateTranslation {
+  "The language as a BCP 47 tag."
+  locale: String!
+  "The subject; ` + "`" + `null` + "`" + ` if it is that of the template."
+  subject: String
+  "The HTML as written; ` + "`" + `null` + "`" + ` if there is none."
+  html: String
+  "The text as written; ` + "`" + `null` + "`" + ` if there is none."
+  text: String
+}
+
+"A language that a template is translated to."
+type TemplateLocale {
+  "The language as a BCP 47 tag."
+  locale: String!
+  "The parts that the template has and the translation lacks: ` + "`" + `subject` + "`" + `, ` + "`" + `html` + "`" + ` or ` + "`" + `text` + "`" + `. Emails then have the subject or the bodies of the template."
+  missing: [String!]!
 }
 
 "A variable of a template."
@@ -13158,8 +13321,14 @@ type Webhook implements Node {
   id: ID!
   "The URL that deliveries are posted to."
   url: String!
+  "The note about the endpoint; empty if there is none."
+  description: String!
   "The event types that the endpoint subscribes to."
   events: [String!]!
+  "Which events of these types the endpoint receives; ` + "`" + `null` + "`" + ` for all."
+  filter: WebhookEventFilter
+  "The header fields that each request contains in addition. Their values are shown as ` + "`" + `********` + "`" + `."
+  headers: [Header!]!
   "Whether the endpoint is enabled."
   enabled: Boolean!
   "When the endpoint was disabled; ` + "`" + `null` + "`" + ` if it is enabled."
@@ -13179,6 +13348,26 @@ type Webhook implements Node {
     "Returns only deliveries in this state."
     state: WebhookDeliveryState
   ): [WebhookDelivery!]!
+}
+
+"Selects events. An event matches if it matches every list that is not empty, and a list if it matches one entry."
+type WebhookEventFilter {
+  "Matches events of these domains, and of email that they send or receive."
+  domainIds: [ID!]!
+  "Matches events of email from these templates."
+  templateIds: [ID!]!
+  "Matches events of runs of these automations, and of email that they send."
+  automationIds: [ID!]!
+  "Matches events of email with one of these tags."
+  tags: [WebhookTagFilter!]!
+}
+
+"Matches a tag."
+type WebhookTagFilter {
+  "Name of the tag."
+  name: String!
+  "Value of the tag; ` + "`" + `null` + "`" + ` for any value."
+  value: String
 }
 
 "A page of deliveries."
@@ -16007,6 +16196,10 @@ func (ec *executionContext) childFields_Template(ctx context.Context, field grap
 		return ec.fieldContext_Template_html(ctx, field)
 	case "text":
 		return ec.fieldContext_Template_text(ctx, field)
+	case "translations":
+		return ec.fieldContext_Template_translations(ctx, field)
+	case "locales":
+		return ec.fieldContext_Template_locales(ctx, field)
 	case "variables":
 		return ec.fieldContext_Template_variables(ctx, field)
 	case "unsubscribeEnabled":
@@ -16045,6 +16238,30 @@ func (ec *executionContext) childFields_TemplateEdge(ctx context.Context, field 
 		return ec.fieldContext_TemplateEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type TemplateEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_TemplateLocale(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "locale":
+		return ec.fieldContext_TemplateLocale_locale(ctx, field)
+	case "missing":
+		return ec.fieldContext_TemplateLocale_missing(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TemplateLocale", field.Name)
+}
+
+func (ec *executionContext) childFields_TemplateTranslation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "locale":
+		return ec.fieldContext_TemplateTranslation_locale(ctx, field)
+	case "subject":
+		return ec.fieldContext_TemplateTranslation_subject(ctx, field)
+	case "html":
+		return ec.fieldContext_TemplateTranslation_html(ctx, field)
+	case "text":
+		return ec.fieldContext_TemplateTranslation_text(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TemplateTranslation", field.Name)
 }
 
 func (ec *executionContext) childFields_TemplateVariable(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -16227,8 +16444,14 @@ func (ec *executionContext) childFields_Webhook(ctx context.Context, field graph
 		return ec.fieldContext_Webhook_id(ctx, field)
 	case "url":
 		return ec.fieldContext_Webhook_url(ctx, field)
+	case "description":
+		return ec.fieldContext_Webhook_description(ctx, field)
 	case "events":
 		return ec.fieldContext_Webhook_events(ctx, field)
+	case "filter":
+		return ec.fieldContext_Webhook_filter(ctx, field)
+	case "headers":
+		return ec.fieldContext_Webhook_headers(ctx, field)
 	case "enabled":
 		return ec.fieldContext_Webhook_enabled(ctx, field)
 	case "disabledAt":
@@ -16391,6 +16614,20 @@ func (ec *executionContext) childFields_WebhookEndpointFigures(ctx context.Conte
 	return nil, fmt.Errorf("no field named %q was found under type WebhookEndpointFigures", field.Name)
 }
 
+func (ec *executionContext) childFields_WebhookEventFilter(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "domainIds":
+		return ec.fieldContext_WebhookEventFilter_domainIds(ctx, field)
+	case "templateIds":
+		return ec.fieldContext_WebhookEventFilter_templateIds(ctx, field)
+	case "automationIds":
+		return ec.fieldContext_WebhookEventFilter_automationIds(ctx, field)
+	case "tags":
+		return ec.fieldContext_WebhookEventFilter_tags(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WebhookEventFilter", field.Name)
+}
+
 func (ec *executionContext) childFields_WebhookFigures(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "deliveries":
@@ -16419,6 +16656,16 @@ func (ec *executionContext) childFields_WebhookStatistics(ctx context.Context, f
 		return ec.fieldContext_WebhookStatistics_endpoints(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type WebhookStatistics", field.Name)
+}
+
+func (ec *executionContext) childFields_WebhookTagFilter(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "name":
+		return ec.fieldContext_WebhookTagFilter_name(ctx, field)
+	case "value":
+		return ec.fieldContext_WebhookTagFilter_value(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WebhookTagFilter", field.Name)
 }
 
 func (ec *executionContext) childFields___Directive(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

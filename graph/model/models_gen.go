@@ -1294,6 +1294,26 @@ type TemplateFilter struct {
 	Query *string `json:"query,omitempty"`
 }
 
+// A language that a template is translated to.
+type TemplateLocale struct {
+	// The language as a BCP 47 tag.
+	Locale string `json:"locale"`
+	// The parts that the template has and the translation lacks: `subject`, `html` or `text`. Emails then have the subject or the bodies of the template.
+	Missing []string `json:"missing"`
+}
+
+// The content of a template in another language.
+type TemplateTranslation struct {
+	// The language as a BCP 47 tag.
+	Locale string `json:"locale"`
+	// The subject; `null` if it is that of the template.
+	Subject *string `json:"subject,omitempty"`
+	// The HTML as written; `null` if there is none.
+	HTML *string `json:"html,omitempty"`
+	// The text as written; `null` if there is none.
+	Text *string `json:"text,omitempty"`
+}
+
 // A variable of a template.
 type TemplateVariable struct {
 	// Name of the variable in the template, such as `customer.name`.
@@ -1472,6 +1492,18 @@ type WebhookEndpointFigures struct {
 	Figures *WebhookFigures `json:"figures"`
 }
 
+// Selects events. An event matches if it matches every list that is not empty, and a list if it matches one entry.
+type WebhookEventFilter struct {
+	// Matches events of these domains, and of email that they send or receive.
+	DomainIds []string `json:"domainIds"`
+	// Matches events of email from these templates.
+	TemplateIds []string `json:"templateIds"`
+	// Matches events of runs of these automations, and of email that they send.
+	AutomationIds []string `json:"automationIds"`
+	// Matches events of email with one of these tags.
+	Tags []*WebhookTagFilter `json:"tags"`
+}
+
 // Counts of deliveries.
 type WebhookFigures struct {
 	// Number of deliveries.
@@ -1504,6 +1536,14 @@ type WebhookStatistics struct {
 	Buckets []*WebhookBucket `json:"buckets"`
 	// Statistics by endpoint, including endpoints without deliveries.
 	Endpoints []*WebhookEndpointFigures `json:"endpoints"`
+}
+
+// Matches a tag.
+type WebhookTagFilter struct {
+	// Name of the tag.
+	Name string `json:"name"`
+	// Value of the tag; `null` for any value.
+	Value *string `json:"value,omitempty"`
 }
 
 // The action for an address.

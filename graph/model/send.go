@@ -69,6 +69,8 @@ type AttachmentInput struct {
 type TemplateReference struct {
 	ID        *string         `json:"id,omitempty"`
 	Alias     *string         `json:"alias,omitempty"`
+	Locale    *string         `json:"locale,omitempty"`
+	TimeZone  *string         `json:"time_zone,omitempty"`
 	Variables json.RawMessage `json:"variables,omitempty"`
 }
 

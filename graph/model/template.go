@@ -18,6 +18,7 @@ type Template struct {
 	Subject               *string
 	From                  *string
 	ReplyTo               []string
+	Locales               []*TemplateLocale
 	Variables             []*TemplateVariable
 	UnsubscribeEnabled    bool
 	Category              *string
@@ -25,4 +26,6 @@ type Template struct {
 	UpdatedAt             time.Time
 	// Bodies returns html and text of all templates of the page, by ID, and loads them once.
 	Bodies func() (map[string]*ent.Template, error)
+	// TranslationsOf does the same for translations.
+	TranslationsOf func() (map[string]*ent.Template, error)
 }

@@ -199,11 +199,16 @@ func TestTemplateFillsMissingFields(t *testing.T) {
 		}
 		return e
 	}
+	bare.Template.Locale, bare.Template.TimeZone = "pt-BR", "America/Recife"
 	if e := stored(bare); e.Subject != "From the template" || e.From != "Shop <shop@example.com>" ||
 		*e.HTML != "<p>Hi" || *e.Text != "Hi" ||
 		e.ReplyTo[0] != "help@example.com" || !e.Unsubscribe || *e.Category != "Receipts" || *e.TemplateID != "tpl_1" ||
 		*e.TemplateVersion != 3 {
 		t.Errorf("all from the template: %+v", e)
+	}
+	want := templates.Ref{Alias: "receipt", Locale: "pt-BR", TimeZone: "America/Recife"}
+	if got := f.Near.TemplateRef; got != want {
+		t.Errorf("rendered %+v, want %+v", got, want)
 	}
 	own := bare
 	own.Subject, own.From, own.ReplyTo, own.Unsubscribe, own.Category = "Mine", Mailbox{Text: "me@example.com"},

@@ -15,6 +15,7 @@ import (
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/mail/lint"
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
@@ -29,13 +30,14 @@ type acceptance struct {
 	err        error // refused in the transaction: not recorded
 	size       int   // approximate, in bytes
 	search     records.SearchText
-	guard      *MessageGuard // nil: no guard
-	handedOver bool          // this process already delivers to all recipients
+	guard      *MessageGuard  // nil: no guard
+	findings   []lint.Finding // of the template, for a check
+	handedOver bool           // this process already delivers to all recipients
 }
 
 func newAcceptance(caller accounts.Caller, identity domains.SigningIdentity, msg parsedMessage,
 	now time.Time) *acceptance {
-	a := &acceptance{files: msg.Attachments}
+	a := &acceptance{files: msg.Attachments, findings: msg.findings}
 	a.email = newEmailRow(caller, identity, msg, now.UTC().Truncate(time.Millisecond))
 	a.recipients = recipientRows(a.email, msg)
 	a.setUnblocked()

@@ -34,6 +34,7 @@ func (i *inspector) inspect(ctx context.Context, a *acceptance, o CheckOptions) 
 	e := a.email
 	found, links := lint.Inspect(lint.Mail{Subject: e.subject, HTML: html, Text: e.text, Domain: msg.From.Domain,
 		Header: header, Category: e.category, Recipients: len(a.recipients), AutoText: !e.noText, Managed: e.unsubscribe})
+	found = append(found, a.findings...)
 	if o.ResolveLinks && i.links != nil {
 		found = append(found, i.links.Check(ctx, e.accountID, links)...)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/clock"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/mail/lint"
 )
 
 // The limits of a message.
@@ -53,9 +54,11 @@ type Message struct {
 	Relayed *RelayedMessage
 }
 
-// TemplateRef names a published template and its variables.
+// TemplateRef names a published template, its variables and the locale that they are formatted for.
 type TemplateRef struct {
 	ID, Alias string // exactly one of the two
+	Locale    string // of the recipient (BCP 47); empty: American English
+	TimeZone  string // of the recipient (IANA); empty: times keep their zone
 	Variables map[string]any
 }
 
@@ -85,6 +88,7 @@ type parsedMessage struct {
 
 	templateID      string
 	templateVersion int
+	findings        []lint.Finding // of the template
 }
 
 // Validate returns every invalid field, keyed by the path that a JSON caller would use: `to[1]`,

@@ -97,8 +97,8 @@ func (s *Service) completeMessage(ctx context.Context, accountID string, m Messa
 	if m.Template == nil || wrong["template"] != "" {
 		return msg, wrong.Err()
 	}
-	rendered, err := s.templates.Render(ctx, accountID, templates.Ref{ID: m.Template.ID, Alias: m.Template.Alias},
-		m.Template.Variables)
+	rendered, err := s.templates.Render(ctx, accountID, templates.Ref{ID: m.Template.ID, Alias: m.Template.Alias,
+		Locale: m.Template.Locale, TimeZone: m.Template.TimeZone}, m.Template.Variables)
 	if err != nil {
 		var refused *fault.Error
 		if !errors.As(err, &refused) || refused.Kind != fault.Invalid || len(refused.Fields) == 0 {
@@ -111,6 +111,7 @@ func (s *Service) completeMessage(ctx context.Context, accountID string, m Messa
 	msg, wrong = m.fillFrom(rendered, whole).parse(now)
 	maps.Copy(wrong, whole)
 	msg.templateID, msg.templateVersion = rendered.TemplateID, rendered.Version
+	msg.findings = rendered.Findings
 	return msg, wrong.Err()
 }
 

@@ -25,6 +25,7 @@ type NewTemplate struct {
 	ReplyTo            []Mailbox
 	HTML               string
 	Text               string
+	Translations       []shape.Translation
 	Variables          []shape.Variable
 	UnsubscribeEnabled bool
 	Category           string // empty: none
@@ -48,7 +49,7 @@ func (in NewTemplate) parse() (content, fault.Fields) {
 	validateSource("text", in.Text, wrong)
 	validateCategory(in.Category, wrong)
 	c := content{subject: in.Subject, from: parseFrom(in.From, wrong), replyTo: parseReplyTo(in.ReplyTo, wrong),
-		html: in.HTML, text: in.Text,
+		html: in.HTML, text: in.Text, translated: validateTranslations(in.Translations, wrong),
 		variables: language.ValidateVariables(in.Variables, wrong), unsubscribe: in.UnsubscribeEnabled,
 		category: in.Category}
 	c.compile(wrong)
@@ -74,7 +75,7 @@ func (s *Service) add(ctx context.Context, accountID, alias, name string, c cont
 		if err != nil {
 			return err
 		}
-		made = Template{Template: row, HasUnpublishedChanges: true}
+		made = Template{Template: row, HasUnpublishedChanges: true, hasHTML: row.HTML != nil, hasText: row.Text != nil}
 		if keep == nil {
 			return nil
 		}
@@ -106,6 +107,13 @@ func setFields(m *ent.TemplateMutation, c content) {
 	set(c.html, m.SetHTML, m.ClearHTML)
 	set(c.text, m.SetText, m.ClearText)
 	set(c.category, m.SetCategory, m.ClearCategory)
+	if len(c.translated) == 0 {
+		m.ClearTranslations()
+		m.ClearLocales()
+		return
+	}
+	m.SetTranslations(c.translated)
+	m.SetLocales(summarize(c.translated))
 }
 
 // orNone returns an empty list for nil, so that equal drafts have equal rows.

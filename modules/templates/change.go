@@ -26,6 +26,7 @@ type TemplateChange struct {
 	ReplyTo            *[]Mailbox
 	HTML               *string
 	Text               *string
+	Translations       *[]shape.Translation
 	Variables          *[]shape.Variable
 	UnsubscribeEnabled *bool
 	Category           *string
@@ -73,6 +74,10 @@ func (c TemplateChange) parse() (apply func(content) content, wrong fault.Fields
 		changed.text = *c.Text
 		validateSource("text", *c.Text, wrong)
 		does = append(does, func(to *content) { to.text = changed.text })
+	}
+	if c.Translations != nil {
+		changed.translated = validateTranslations(*c.Translations, wrong)
+		does = append(does, func(to *content) { to.translated = changed.translated })
 	}
 	if c.Variables != nil {
 		changed.variables = language.ValidateVariables(*c.Variables, wrong)

@@ -7,6 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	bcp47 "golang.org/x/text/language"
+
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/templates/language"
@@ -41,6 +43,7 @@ type content struct {
 	replyTo     []string
 	html        string
 	text        string
+	translated  []shape.Translation // nil if there is none
 	variables   []shape.Variable
 	unsubscribe bool
 	category    string
@@ -48,18 +51,20 @@ type content struct {
 
 func draftOf(t *ent.Template) content {
 	return content{subject: t.Subject, from: t.From, replyTo: t.ReplyTo, html: orEmpty(t.HTML), text: orEmpty(t.Text),
-		variables: t.Variables, unsubscribe: t.UnsubscribeEnabled, category: orEmpty(t.Category)}
+		translated: t.Translations, variables: t.Variables, unsubscribe: t.UnsubscribeEnabled,
+		category: orEmpty(t.Category)}
 }
 
 func contentOf(v *ent.TemplateVersion) content {
 	return content{subject: v.Subject, from: v.From, replyTo: v.ReplyTo, html: orEmpty(v.HTML), text: orEmpty(v.Text),
-		variables: v.Variables, unsubscribe: v.UnsubscribeEnabled, category: orEmpty(v.Category)}
+		translated: v.Translations, variables: v.Variables, unsubscribe: v.UnsubscribeEnabled,
+		category: orEmpty(v.Category)}
 }
 
 // sourceOf returns the content of a version as its author wrote it.
 func sourceOf(v *ent.TemplateVersion) content {
 	c := contentOf(v)
-	c.html, c.text = orEmpty(v.SourceHTML), orEmpty(v.SourceText)
+	c.html, c.text, c.translated = orEmpty(v.SourceHTML), orEmpty(v.SourceText), v.SourceTranslations
 	return c
 }
 
@@ -79,27 +84,59 @@ func orNull(s string) *string {
 
 // compiledContent contains the compiled parts of a content, ready to render.
 type compiledContent struct {
-	content content
+	compiledParts
+
+	content    content
+	translated []compiledParts
+	matcher    bcp47.Matcher // of translated; nil if there are none
+}
+
+// compiledParts are the parts of a content in one language. Parts that are absent are nil.
+type compiledParts struct {
+	locale  string // empty: that of the template
 	subject *language.CompiledSource
-	html    *language.CompiledSource // nil if absent
+	html    *language.CompiledSource
 	text    *language.CompiledSource
 }
 
-func (c compiledContent) parts() []*language.CompiledSource {
+func (c compiledParts) parts() []*language.CompiledSource {
 	return slices.DeleteFunc([]*language.CompiledSource{c.subject, c.html, c.text},
 		func(p *language.CompiledSource) bool { return p == nil })
 }
 
+// allParts returns the parts in all languages.
+func (c compiledContent) allParts() []*language.CompiledSource {
+	all := c.parts()
+	for _, t := range c.translated {
+		all = append(all, t.parts()...)
+	}
+	return all
+}
+
 // weight returns the approximate size in memory.
 func (c compiledContent) weight() int {
-	return 2000 + 8*(len(c.content.subject)+len(c.content.html)+len(c.content.text))
+	return 2000 + 8*(len(c.content.subject)+len(c.content.html)+len(c.content.text)+sizeOf(c.content.translated))
 }
 
 // compile compiles the sources that have no errors yet, and adds errors by field.
 func (c content) compile(wrong fault.Fields) compiledContent {
-	out := compiledContent{content: c}
+	out := compiledContent{content: c, compiledParts: compileParts("", c.subject, c.html, c.text, wrong)}
+	var tags []bcp47.Tag
+	for i, t := range c.translated {
+		parts := compileParts(fmt.Sprintf("translations[%d].", i), t.Subject, t.HTML, t.Text, wrong)
+		parts.locale = t.Locale
+		tag, _ := language.ParseTag(t.Locale)
+		out.translated, tags = append(out.translated, parts), append(tags, tag)
+	}
+	if len(tags) > 0 {
+		out.matcher = bcp47.NewMatcher(tags)
+	}
+	return out
+}
+
+func compileParts(prefix, subject, html, text string, wrong fault.Fields) compiledParts {
 	part := func(e *language.Engine, name, source string) *language.CompiledSource {
-		if source == "" || wrong[name] != "" {
+		if name = prefix + name; source == "" || wrong[name] != "" {
 			return nil
 		}
 		p, err := e.Compile(name, source)
@@ -108,10 +145,8 @@ func (c content) compile(wrong fault.Fields) compiledContent {
 		}
 		return p
 	}
-	out.subject = part(language.Text, "subject", c.subject)
-	out.html = part(language.HTML, "html", c.html)
-	out.text = part(language.Text, "text", c.text)
-	return out
+	return compiledParts{subject: part(language.Text, "subject", subject), html: part(language.HTML, "html", html),
+		text: part(language.Text, "text", text)}
 }
 
 // checkComplete checks the additional requirement for a version: it must be complete.
@@ -119,7 +154,7 @@ func (c compiledContent) checkComplete(wrong fault.Fields) {
 	if c.content.html == "" && c.content.text == "" {
 		wrong.Add("html", "html or text is required")
 	}
-	for _, p := range c.parts() {
+	for _, p := range c.allParts() {
 		if missing := p.UndeclaredVariables(c.content.variables); len(missing) > 0 {
 			wrong.Add(p.Name, "line %d: uses {{%s}}, which is not declared in variables%s", p.Line(missing[0]),
 				missing[0], andMore(missing))

@@ -25,9 +25,9 @@ const (
 
 const firstEditSQL = `
 INSERT INTO template_edits (template_id, account_id, number, author, created_at, updated_at,
-	subject, "from", reply_to, html, text, variables, unsubscribe_enabled, category)
+	subject, "from", reply_to, html, text, translations, variables, unsubscribe_enabled, category)
 SELECT t.id, t.account_id, 1, '', t.updated_at AS created_at, t.updated_at,
-	t.subject, t."from", t.reply_to, t.html, t.text, t.variables, t.unsubscribe_enabled, t.category
+	t.subject, t."from", t.reply_to, t.html, t.text, t.translations, t.variables, t.unsubscribe_enabled, t.category
   FROM templates t WHERE t.id = $1 AND NOT EXISTS (SELECT FROM template_edits e WHERE e.template_id = t.id)`
 
 // recordFirstEdit begins the history of a draft with its present state, so that the state can be restored.
@@ -44,16 +44,16 @@ RETURNING number, created_at`
 
 	addEditSQL = `
 INSERT INTO template_edits (template_id, account_id, number, author, created_at, updated_at,
-	subject, "from", reply_to, html, text, variables, unsubscribe_enabled, category)
+	subject, "from", reply_to, html, text, translations, variables, unsubscribe_enabled, category)
 SELECT t.id, t.account_id, coalesce($2::int, (SELECT max(e.number) FROM template_edits e WHERE e.template_id = t.id) + 1), $3, coalesce($4::timestamptz, t.updated_at), t.updated_at,
-	t.subject, t."from", t.reply_to, t.html, t.text, t.variables, t.unsubscribe_enabled, t.category
+	t.subject, t."from", t.reply_to, t.html, t.text, t.translations, t.variables, t.unsubscribe_enabled, t.category
   FROM templates t WHERE t.id = $1`
 
 	pruneEditsSQL = `
 DELETE FROM template_edits WHERE template_id = $1 AND number IN (
 	SELECT number FROM (
 		SELECT number, row_number() OVER newest AS position,
-			sum(coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0)) OVER newest AS bytes
+			sum(coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0) + coalesce(pg_column_size(translations), 0)) OVER newest AS bytes
 		  FROM template_edits WHERE template_id = $1 WINDOW newest AS (ORDER BY number DESC)) e
 	 WHERE position > $2 OR bytes > $3 AND position > 1)`
 )
@@ -154,5 +154,5 @@ func (s *Service) RestoreEdit(ctx context.Context, accountID, idOrAlias string, 
 
 func editedContent(e *ent.TemplateEdit) content {
 	return content{subject: e.Subject, from: e.From, replyTo: e.ReplyTo, html: orEmpty(e.HTML), text: orEmpty(e.Text),
-		variables: e.Variables, unsubscribe: e.UnsubscribeEnabled, category: orEmpty(e.Category)}
+		translated: e.Translations, variables: e.Variables, unsubscribe: e.UnsubscribeEnabled, category: orEmpty(e.Category)}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/postrider/postrider/ent"
@@ -95,26 +96,48 @@ func (s *Service) makeVersion(ctx context.Context, source content) (newVersion, 
 
 func newVersionOf(source content) (newVersion, error) {
 	wrong := fault.Fields{}
-	source.compile(wrong).checkComplete(wrong)
+	compiled := source.compile(wrong)
+	compiled.checkComplete(wrong)
 	if err := wrong.Err(); err != nil {
 		return newVersion{}, err
 	}
 	v := newVersion{source: source, content: source}
-	inlined, kept := mailhtml.InlineCSS(source.html)
-	if kept == "" && inlined != source.html {
-		switch _, err := language.HTML.Compile("html", inlined); {
-		case len(inlined) > language.MaxSource:
-			kept = "CSS was not inlined: html would be larger than 1 MB"
-		case err != nil:
-			kept = "CSS was not inlined: the result is not a valid template"
-		default:
-			v.content.html = inlined
+	var warning string
+	if v.content.html, warning = inlineCSS(source.html); warning != "" {
+		v.warnings = append(v.warnings, warning)
+	}
+	v.content.translated = slices.Clone(source.translated)
+	for i := range v.content.translated {
+		t := &v.content.translated[i]
+		if t.HTML, warning = inlineCSS(t.HTML); warning != "" {
+			v.warnings = append(v.warnings, t.Locale+": "+warning)
 		}
 	}
-	if kept != "" {
-		v.warnings = append(v.warnings, kept)
+	for _, parts := range append([]compiledParts{compiled.compiledParts}, compiled.translated...) {
+		for _, found := range parts.findTrusted() {
+			v.warnings = append(v.warnings, fmt.Sprintf("%s, line %d: {{ %s }} is inserted without escaping. %s",
+				parts.html.Name, found.Places[0].Line, found.Places[0].Element, found.Fix))
+		}
 	}
 	return v, nil
+}
+
+// inlineCSS returns html with its CSS inlined. If that is not possible, it returns the html as it is, and the reason.
+func inlineCSS(html string) (out, warning string) {
+	if html == "" {
+		return "", ""
+	}
+	inlined, kept := mailhtml.InlineCSS(html)
+	if kept != "" || inlined == html {
+		return html, kept
+	}
+	switch _, err := language.HTML.Compile("html", inlined); {
+	case len(inlined) > language.MaxSource:
+		return html, "CSS was not inlined: html would be larger than 1 MB"
+	case err != nil:
+		return html, "CSS was not inlined: the result is not a valid template"
+	}
+	return inlined, ""
 }
 
 func (s *Service) publish(ctx context.Context, read *ent.Template, made newVersion,
@@ -175,15 +198,19 @@ func (s *Service) storeVersion(ctx context.Context, tx *ent.Tx, t *ent.Template,
 	if err != nil {
 		return Template{}, err
 	}
-	return Template{Template: row}, nil
+	return Template{Template: row, hasHTML: row.HTML != nil, hasText: row.Text != nil}, nil
 }
 
 func insertVersion(ctx context.Context, tx *ent.Tx, t *ent.Template, made newVersion, number int, at time.Time) error {
 	c := made.content
-	return tx.TemplateVersion.Create().SetTemplateID(t.ID).SetAccountID(t.AccountID).SetNumber(number).SetCreatedAt(at).
+	create := tx.TemplateVersion.Create().SetTemplateID(t.ID).SetAccountID(t.AccountID).SetNumber(number).SetCreatedAt(at).
 		SetAuthor(made.author).
 		SetSubject(c.subject).SetFrom(c.from).SetReplyTo(orNone(c.replyTo)).SetNillableHTML(orNull(c.html)).
 		SetNillableText(orNull(c.text)).
 		SetVariables(orNone(c.variables)).SetUnsubscribeEnabled(c.unsubscribe).SetNillableCategory(orNull(c.category)).
-		SetNillableSourceHTML(orNull(made.source.html)).SetNillableSourceText(orNull(made.source.text)).Exec(ctx)
+		SetNillableSourceHTML(orNull(made.source.html)).SetNillableSourceText(orNull(made.source.text))
+	if len(c.translated) > 0 {
+		create.SetTranslations(c.translated).SetSourceTranslations(made.source.translated)
+	}
+	return create.Exec(ctx)
 }

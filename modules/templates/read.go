@@ -22,6 +22,8 @@ type Template struct {
 	*ent.Template
 
 	HasUnpublishedChanges bool // the draft differs from the published version
+
+	hasHTML, hasText bool // of the draft, which lists are read without
 }
 
 // Statuses of a template.
@@ -44,6 +46,9 @@ func (t Template) Etag() string {
 	d := draftOf(t.Template)
 	said := []any{t.Name, orEmpty(t.Alias), d.subject, d.from, orNone(d.replyTo), d.html, d.text, orNone(d.variables),
 		d.unsubscribe, d.category}
+	if len(d.translated) > 0 {
+		said = append(said, d.translated)
+	}
 	document, err := json.Marshal(said)
 	if err != nil {
 		return "" // cannot fail: all values came from JSON
@@ -150,7 +155,8 @@ func withoutBodies(columns []string) []string {
 	var out []string
 	for _, c := range columns {
 		switch c {
-		case template.FieldHTML, template.FieldText, templateversion.FieldSourceHTML, templateversion.FieldSourceText:
+		case template.FieldHTML, template.FieldText, templateversion.FieldSourceHTML, templateversion.FieldSourceText,
+			template.FieldTranslations, templateversion.FieldSourceTranslations:
 		default:
 			out = append(out, c)
 		}
@@ -173,13 +179,35 @@ func (s *Service) Bodies(ctx context.Context, accountID string,
 	return out, nil
 }
 
+// Translations returns the translations that List omits, keyed by template id. Other fields are not set.
+func (s *Service) Translations(ctx context.Context, accountID string,
+	templateIDs ...string) (map[string]*ent.Template, error) {
+	rows, err := s.db.Ent.Template.Query().Where(template.AccountID(accountID), template.IDIn(templateIDs...),
+		template.LocalesNotNil()).Select(template.FieldID, template.FieldTranslations).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("translations of templates: %w", err)
+	}
+	out := make(map[string]*ent.Template, len(rows))
+	for _, row := range rows {
+		out[row.ID] = row
+	}
+	return out, nil
+}
+
 // The published version is compared in the form that its author wrote.
-const selectUnchanged = `
-SELECT t.id FROM templates t JOIN template_versions v ON v.template_id = t.id AND v.number = t.version
- WHERE t.account_id = $1 AND t.id = ANY($2)
-   AND (t.subject, t."from", coalesce(t.reply_to, '[]'), t.html, t.text, coalesce(t.variables, '[]'), t.unsubscribe_enabled, t.category)
+const selectState = `
+SELECT t.id, t.html IS NOT NULL AS has_html, t.text IS NOT NULL AS has_text, v.id IS NOT NULL
+   AND (t.subject, t."from", coalesce(t.reply_to, '[]'), t.html, t.text, coalesce(t.variables, '[]'), t.unsubscribe_enabled, t.category, t.translations)
        IS NOT DISTINCT FROM
-       (v.subject, v."from", coalesce(v.reply_to, '[]'), v.source_html, v.source_text, coalesce(v.variables, '[]'), v.unsubscribe_enabled, v.category)`
+       (v.subject, v."from", coalesce(v.reply_to, '[]'), v.source_html, v.source_text, coalesce(v.variables, '[]'), v.unsubscribe_enabled, v.category, v.source_translations) AS unchanged
+  FROM templates t LEFT JOIN template_versions v ON v.template_id = t.id AND v.number = t.version
+ WHERE t.account_id = $1 AND t.id = ANY($2)`
+
+// templateState has what the row of a template in a list does not say about its draft.
+type templateState struct {
+	id                          string
+	hasHTML, hasText, unchanged bool
+}
 
 func (s *Service) loadTemplates(ctx context.Context, from db.Execer, accountID string,
 	rows []*ent.Template) (out []Template, err error) {
@@ -187,15 +215,22 @@ func (s *Service) loadTemplates(ctx context.Context, from db.Execer, accountID s
 	for i, row := range rows {
 		ids[i] = row.ID
 	}
-	unchanged := map[string]bool{}
+	states := map[string]templateState{}
 	if len(ids) > 0 {
-		if unchanged, err = compareWithPublished(ctx, from, accountID, ids); err != nil {
+		found, err := db.All(ctx, from, func(t *templateState) []any {
+			return []any{&t.id, &t.hasHTML, &t.hasText, &t.unchanged}
+		}, selectState, accountID, db.Array(ids))
+		if err != nil {
 			return nil, fmt.Errorf("compare with the published version: %w", err)
+		}
+		for _, t := range found {
+			states[t.id] = t
 		}
 	}
 	out = make([]Template, len(rows))
 	for i, row := range rows {
-		out[i] = Template{Template: row, HasUnpublishedChanges: !unchanged[row.ID]}
+		t := states[row.ID]
+		out[i] = Template{Template: row, HasUnpublishedChanges: !t.unchanged, hasHTML: t.hasHTML, hasText: t.hasText}
 	}
 	return out, nil
 }
@@ -206,19 +241,6 @@ func (s *Service) loadTemplate(ctx context.Context, from db.Execer, row *ent.Tem
 		return Template{}, err
 	}
 	return out[0], nil
-}
-
-func compareWithPublished(ctx context.Context, from db.Execer, accountID string,
-	ids []string) (map[string]bool, error) {
-	found, err := db.All(ctx, from, db.Value[string], selectUnchanged, accountID, db.Array(ids))
-	if err != nil {
-		return nil, err
-	}
-	out := make(map[string]bool, len(found))
-	for _, templateID := range found {
-		out[templateID] = true
-	}
-	return out, nil
 }
 
 // GetMany returns the account's templates with the given ids, without html and text, in no particular order.

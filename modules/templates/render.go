@@ -12,19 +12,23 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/mail/lint"
 )
 
-// Ref identifies a template by either its id or its alias.
+// Ref identifies a template by either its id or its alias, and the recipient's locale and time zone, which are optional.
 type Ref struct {
-	ID    string
-	Alias string
+	ID       string
+	Alias    string
+	Locale   string // BCP 47
+	TimeZone string // IANA
 }
 
 // Rendered is a rendered version of a template. Subject, From, HTML and Text are empty if the template leaves
 // them to the send.
 type Rendered struct {
 	TemplateID  string
-	Version     int // 0: a draft
+	Version     int    // 0: a draft
+	Locale      string // of the translation; empty: the template has none for the recipient
 	Subject     string
 	From        string // display form
 	ReplyTo     []string
@@ -32,6 +36,7 @@ type Rendered struct {
 	Text        string
 	Unsubscribe bool
 	Category    string
+	Findings    []lint.Finding // of the source: html that is inserted without escaping
 }
 
 // Fields of a send that the errors of Render name.
@@ -39,11 +44,13 @@ const (
 	fieldTemplate  = "template"
 	fieldID        = "template.id"
 	fieldAlias     = "template.alias"
+	fieldLocale    = "template.locale"
+	fieldTimeZone  = "template.time_zone"
 	fieldVariables = "template.variables."
 )
 
 // Render renders the published version. Its errors have kind Invalid and name fields of a send: template,
-// template.id, template.alias, template.variables.<key>. It leaves {{unsubscribe_url}} unchanged for the send
+// template.id, template.alias, template.locale, template.time_zone, template.variables.<key>. It leaves {{unsubscribe_url}} unchanged for the send
 // to replace.
 func (s *Service) Render(ctx context.Context, accountID string, ref Ref, variables map[string]any) (Rendered, error) {
 	published, err := s.resolvePublished(ctx, accountID, ref)
@@ -54,7 +61,8 @@ func (s *Service) Render(ctx context.Context, accountID string, ref Ref, variabl
 	if err != nil {
 		return Rendered{}, fmt.Errorf("render: %w", err)
 	}
-	out, err := ready.render(ctx, variables, fieldNames{whole: fieldTemplate, variable: fieldVariables})
+	out, err := ready.render(ctx, variables, fieldNames{whole: fieldTemplate, variable: fieldVariables,
+		locale: fieldLocale, timeZone: fieldTimeZone}, ref.Locale, ref.TimeZone)
 	out.TemplateID, out.Version = published.id, published.version
 	return out, err
 }
@@ -64,10 +72,12 @@ type PreviewInput struct {
 	Version   int             // 0: the draft
 	Draft     *TemplateChange // unsaved changes to the draft, without Alias and Name; nil if there are none
 	Variables map[string]any
+	Locale    string // BCP 47; empty: American English
+	TimeZone  string // IANA; empty: times keep their zone
 }
 
 // Preview renders the draft, with unsaved changes or without, or any version for its author. Its errors name
-// variables.<key>, subject, html and text, and draft.<field> for fields of the changes.
+// variables.<key>, locale, time_zone, subject, html and text, and draft.<field> for fields of the changes.
 func (s *Service) Preview(ctx context.Context, accountID, idOrAlias string, in PreviewInput) (Rendered, error) {
 	t, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
 	if err != nil {
@@ -91,7 +101,8 @@ func (s *Service) Preview(ctx context.Context, accountID, idOrAlias string, in P
 	if err := wrong.Err(); err != nil {
 		return Rendered{}, err
 	}
-	out, err := ready.render(ctx, in.Variables, fieldNames{variable: "variables."})
+	out, err := ready.render(ctx, in.Variables, fieldNames{variable: "variables.", locale: "locale",
+		timeZone: "time_zone"}, in.Locale, in.TimeZone)
 	out.TemplateID, out.Version = t.ID, in.Version
 	return out, err
 }
@@ -113,6 +124,8 @@ func (in PreviewInput) applyDraft(draft content) (content, error) {
 type fieldNames struct {
 	whole    string // empty: the name of the part
 	variable string // prefix of a variable's key
+	locale   string
+	timeZone string
 }
 
 func (n fieldNames) partField(p string) string {
@@ -122,16 +135,19 @@ func (n fieldNames) partField(p string) string {
 	return p
 }
 
-func (c compiledContent) render(ctx context.Context, given map[string]any, call fieldNames) (Rendered, error) {
+func (c compiledContent) render(ctx context.Context, given map[string]any, call fieldNames,
+	locale, timeZone string) (Rendered, error) {
 	wrong := fault.Fields{}
+	recipient := language.NewLocale(locale, call.locale, timeZone, call.timeZone, wrong)
 	values := language.FillVariables(c.content.variables, given, call.variable, wrong)
 	if err := wrong.Err(); err != nil {
 		return Rendered{}, err
 	}
-	out := Rendered{From: c.content.from, ReplyTo: c.content.replyTo, Unsubscribe: c.content.unsubscribe,
-		Category: c.content.category}
-	b := language.NewBudget(ctx)
-	for _, p := range c.parts() {
+	parts := c.translate(locale)
+	out := Rendered{Locale: parts.locale, From: c.content.from, ReplyTo: c.content.replyTo, Unsubscribe: c.content.unsubscribe,
+		Category: c.content.category, Findings: parts.findTrusted()}
+	b := language.NewBudget(ctx, recipient)
+	for _, p := range parts.parts() {
 		text, err := p.Render(b, values)
 		switch {
 		case err == nil:
@@ -141,16 +157,16 @@ func (c compiledContent) render(ctx context.Context, given map[string]any, call 
 			return Rendered{}, fault.InvalidField(call.partField(p.Name), "%s cannot be rendered: %s", p.Name, err)
 		}
 		switch p {
-		case c.subject:
+		case parts.subject:
 			out.Subject = address.CleanFieldValue(text)
-		case c.html:
+		case parts.html:
 			out.HTML = text
-		case c.text:
+		case parts.text:
 			out.Text = text
 		}
 	}
-	if out.Subject == "" && c.subject != nil {
-		subject, err := c.renderFallbackSubject(b, given, call)
+	if out.Subject == "" && parts.subject != nil {
+		subject, err := c.renderFallbackSubject(b, parts.subject, given, call)
 		if err != nil {
 			return Rendered{}, err
 		}
@@ -160,8 +176,8 @@ func (c compiledContent) render(ctx context.Context, given map[string]any, call 
 }
 
 // renderFallbackSubject renders the subject with fallbacks in place of blank values.
-func (c compiledContent) renderFallbackSubject(b *language.Budget, given map[string]any,
-	call fieldNames) (string, error) {
+func (c compiledContent) renderFallbackSubject(b *language.Budget, part *language.CompiledSource,
+	given map[string]any, call fieldNames) (string, error) {
 	filled := maps.Clone(given)
 	for _, v := range c.content.variables {
 		value, _ := language.LookUp(given, v.Key)
@@ -169,7 +185,7 @@ func (c compiledContent) renderFallbackSubject(b *language.Budget, given map[str
 			filled[v.Key] = v.Fallback
 		}
 	}
-	subject, err := c.subject.Render(b, language.FillVariables(c.content.variables, filled, call.variable,
+	subject, err := part.Render(b, language.FillVariables(c.content.variables, filled, call.variable,
 		fault.Fields{}))
 	switch {
 	case err == nil:
@@ -177,7 +193,7 @@ func (c compiledContent) renderFallbackSubject(b *language.Budget, given map[str
 	case language.IsOver(err):
 		return "", err
 	default:
-		return "", fault.InvalidField(call.partField(c.subject.Name), "%s cannot be rendered: %s", c.subject.Name, err)
+		return "", fault.InvalidField(call.partField(part.Name), "%s cannot be rendered: %s", part.Name, err)
 	}
 }
 

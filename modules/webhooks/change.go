@@ -25,6 +25,15 @@ func (s *Service) Update(ctx context.Context, accountID, webhookID string, c End
 	if c.RateLimit != nil && *c.RateLimit != 0 {
 		checkRate(wrong, c.RateLimit)
 	}
+	if c.Description != nil {
+		checkDescription(wrong, *c.Description)
+	}
+	if c.Headers != nil {
+		checkHeaders(wrong, *c.Headers)
+	}
+	if err := s.checkFilter(ctx, wrong, accountID, c.Filter); err != nil {
+		return nil, err
+	}
 	if err := wrong.Err(); err != nil {
 		return nil, err
 	}
@@ -35,6 +44,9 @@ func (s *Service) Update(ctx context.Context, accountID, webhookID string, c End
 			return err
 		}
 		update := c.applyTo(row, events)
+		if err := s.applyHeaders(update, row, c); err != nil {
+			return err
+		}
 		if _, err := update.Save(ctx); err != nil {
 			return err
 		}
@@ -63,6 +75,16 @@ func (c EndpointChange) applyTo(row *ent.Webhook, events []string) *ent.WebhookU
 	}
 	if c.Events != nil {
 		update.SetEvents(events)
+	}
+	if c.Description != nil {
+		update.SetDescription(*c.Description)
+	}
+	if c.Filter != nil {
+		if filter := orNil(c.Filter); filter != nil {
+			update.SetFilter(filter)
+		} else {
+			update.ClearFilter()
+		}
 	}
 	if c.RateLimit != nil {
 		if *c.RateLimit == 0 {

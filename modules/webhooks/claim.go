@@ -29,6 +29,7 @@ type delivery struct {
 	url      string
 	secret   []byte // sealed
 	previous []byte // sealed; nil once it no longer signs
+	headers  []byte // sealed; nil: none
 	again    int64  // microseconds until the endpoint's rate limit admits another delivery; 0: now
 	doubtful bool   // counts against the limit that slow and untested endpoints share
 	begun    time.Time
@@ -119,7 +120,7 @@ var claimSQL = db.Compile(waitingSQL + `, orphaned AS (
 	SELECT id, account_id, attempts, fence, now(), '', '', '', NULLIF(@node::int, 0) FROM claimed WHERE claim = 0
 )
 SELECT c.id, c.fence, c.account_id, c.webhook_id, c.event_id, c.event_type, c.event_created_at, c.attempts, c.round, coalesce(c.data, f.data)::text,
-	w.url, w.secret, CASE WHEN w.previous_secret_until > now() THEN w.previous_secret END,
+	w.url, w.secret, CASE WHEN w.previous_secret_until > now() THEN w.previous_secret END, w.headers,
 	greatest(coalesce(u.ahead + u.every - u.most, 0), 0), c.claim, now()
 FROM claimed c JOIN webhooks w ON w.id = c.webhook_id AND w.account_id = c.account_id
 LEFT JOIN counted u ON u.id = c.webhook_id
@@ -145,7 +146,7 @@ func (s *deliverer) claim(ctx context.Context, limit int, length time.Duration) 
 	}
 	rows, err := db.All(ctx, s.db.Prepared, func(d *claimedRow) []any {
 		return []any{&d.id, &d.fence, &d.accountID, &d.webhookID, &d.eventID, &d.eventType, &d.eventAt, &d.attempt,
-			&d.round, (*[]byte)(&d.data), &d.url, &d.secret, &d.previous, &d.again, &d.claimID, &d.claimedAt}
+			&d.round, (*[]byte)(&d.data), &d.url, &d.secret, &d.previous, &d.headers, &d.again, &d.claimID, &d.claimedAt}
 	}, claimSQL.Text, claimSQL.Args(roomRows.Rows(l.rooms), db.Arg("room", l.room), db.Arg("shared", l.shared),
 		db.Arg("per_endpoint", maxPerEndpoint), db.Arg("delay", clockstep.StatementDelay.Microseconds()),
 		db.Arg("limit", limit), db.Arg("lease", length.Microseconds()), db.Arg("deleted", endpointDeleted),

@@ -31,14 +31,20 @@ func (s *deliverer) deliver(ctx context.Context, d delivery, l *worker.Lease) (a
 			telemetry.KeyError, err)
 		return answer{Result: post.Result{Failure: "the signing secret cannot be read; rotate it"}}
 	}
+	headers, err := s.openHeaders(d.webhookID, d.headers)
+	if err != nil {
+		s.log.ErrorContext(ctx, "cannot decrypt webhook headers", telemetry.KeyWebhookID, d.webhookID,
+			telemetry.KeyError, err)
+		return answer{Result: post.Result{Failure: "the header fields cannot be read; set them again"}}
+	}
 	if !l.IsValid() {
 		return answer{cut: true}
 	}
 	began := time.Now()
 	posting, end := s.startSpan(ctx, d)
 	a.Result = s.poster.Post(posting, post.DeliveryRequest{URL: d.url, DeliveryID: d.id, EventID: d.eventID,
-		Attempt: d.attempt,
-		Body:    body, Secrets: secrets})
+		Attempt: d.attempt, Headers: headers,
+		Body: body, Secrets: secrets})
 	end(a)
 	a.took = time.Since(began)
 	if a.Status == 0 && ctx.Err() != nil {

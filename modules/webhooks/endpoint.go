@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqljson"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/ent/webhook"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/id"
@@ -39,18 +41,24 @@ type StoreResponse func(ctx context.Context, tx idempotency.Execer, endpoint *en
 
 // NewEndpoint is the input of Create.
 type NewEndpoint struct {
-	URL       string
-	Events    []string      // empty: all types
-	RateLimit *int          // deliveries per second; nil: no limit
-	Keep      StoreResponse // optional
+	URL         string
+	Description string
+	Events      []string             // empty: all types
+	Filter      *shape.WebhookFilter // nil: all events of the types
+	Headers     map[string]string    // of the requests
+	RateLimit   *int                 // deliveries per second; nil: no limit
+	Keep        StoreResponse        // optional
 }
 
 // EndpointChange is the input of Update. Nil fields stay unchanged.
 type EndpointChange struct {
-	URL       *string
-	Events    *[]string // empty list: all types
-	Enabled   *bool
-	RateLimit *int // 0: unlimited
+	URL         *string
+	Description *string
+	Events      *[]string            // empty list: all types
+	Filter      *shape.WebhookFilter // without entries: all events of the types
+	Headers     *map[string]string   // replaces all; a mask keeps the value; empty: none
+	Enabled     *bool
+	RateLimit   *int // 0: unlimited
 }
 
 // Events returns the event types that an endpoint receives.
@@ -82,6 +90,15 @@ func checkRate(wrong fault.Fields, rate *int) {
 	}
 }
 
+// MaxDescription is the maximum length of a description in bytes.
+const MaxDescription = 500
+
+func checkDescription(wrong fault.Fields, text string) {
+	if len(text) > MaxDescription || strings.ContainsRune(text, 0) {
+		wrong.Add("description", "must be at most %d bytes", MaxDescription)
+	}
+}
+
 func (s *Service) checkAddress(ctx context.Context, wrong fault.Fields, text string) {
 	if reason := s.poster.CheckURL(ctx, text); reason != "" {
 		wrong.Add("url", "%s", reason)
@@ -94,6 +111,16 @@ func (s *Service) Create(ctx context.Context, accountID string, in NewEndpoint) 
 	s.checkAddress(ctx, wrong, in.URL)
 	events := s.checkEvents(wrong, in.Events)
 	checkRate(wrong, in.RateLimit)
+	checkDescription(wrong, in.Description)
+	checkHeaders(wrong, in.Headers)
+	for name, value := range in.Headers {
+		if value == secret.Mask {
+			wrong.Add("headers."+name, "is a mask (%s) in place of an unknown value; enter the value", secret.Mask)
+		}
+	}
+	if err := s.checkFilter(ctx, wrong, accountID, in.Filter); err != nil {
+		return nil, secret.String{}, err
+	}
 	if err := wrong.Err(); err != nil {
 		return nil, secret.String{}, err
 	}
@@ -104,10 +131,20 @@ func (s *Service) Create(ctx context.Context, accountID string, in NewEndpoint) 
 			return err
 		}
 		endpointID := id.New(id.Webhook)
-		var err error
-		made, err = tx.Webhook.Create().SetID(endpointID).SetAccountID(accountID).SetURL(in.URL).SetEvents(events).
-			SetNillableRateLimit(in.RateLimit).
-			SetSecret(s.box.Seal([]byte(token.Reveal()), secretContext(endpointID))).Save(ctx)
+		create := tx.Webhook.Create().SetID(endpointID).SetAccountID(accountID).SetURL(in.URL).SetEvents(events).
+			SetNillableRateLimit(in.RateLimit).SetDescription(in.Description).
+			SetSecret(s.box.Seal([]byte(token.Reveal()), secretContext(endpointID)))
+		if filter := orNil(in.Filter); filter != nil {
+			create.SetFilter(filter)
+		}
+		sealed, names, err := s.sealHeaders(endpointID, in.Headers)
+		if err != nil {
+			return err
+		}
+		if sealed != nil {
+			create.SetHeaders(sealed).SetHeaderNames(names)
+		}
+		made, err = create.Save(ctx)
 		if err != nil || in.Keep == nil {
 			return err
 		}

@@ -78,6 +78,7 @@ var queuedEventRows = batch.New("e",
 	batch.Text("id", func(t queuedEvent) string { return t.fact.ID }),
 	batch.Text("account_id", func(t queuedEvent) string { return t.fact.AccountID }),
 	batch.Text("type", func(t queuedEvent) event.Type { return t.fact.Type }),
+	batch.Text("subject", func(t queuedEvent) string { return t.fact.SubjectID }),
 	batch.Time("at", func(t queuedEvent) time.Time { return t.fact.CreatedAt }),
 	// The time in an id may precede its transaction by this much.
 	batch.Time("begun", func(t queuedEvent) time.Time { return id.Time(t.fact.ID).Add(bus.HoldBack) }),
@@ -100,9 +101,10 @@ var fanOutLateSQL = fanOutOf(`
 		AND NOT EXISTS (SELECT FROM webhook_deliveries d WHERE d.event_id = e.id AND d.webhook_id = w.id)`)
 
 // subscribedSQL is the condition under which the endpoint w receives the event e.
-const subscribedSQL = `w.account_id = e.account_id AND w.enabled
+var subscribedSQL = `w.account_id = e.account_id AND w.enabled
 		AND (jsonb_array_length(w.events) = 0 OR w.events ? e.type)
-		AND (w.enabled_at IS NULL OR w.enabled_at <= e.begun::timestamptz OR w.enabled_at > now() + interval '10 seconds')`
+		AND (w.enabled_at IS NULL OR w.enabled_at <= e.begun::timestamptz OR w.enabled_at > now() + interval '10 seconds')
+		AND ` + matchesSQL("e.subject")
 
 func fanOutOf(condition string) *db.Statement {
 	return db.Compile(`

@@ -37,13 +37,13 @@ type handover struct {
 // that are queued. The transaction may have begun long before, so the lease counts from the statement.
 var fanOutFreshSQL = db.Compile(`
 WITH endpoints AS MATERIALIZED (
-	SELECT w.id, w.account_id, w.enabled, w.enabled_at, w.events, w.url, w.secret, CASE WHEN w.previous_secret_until > now() THEN w.previous_secret END AS previous,
+	SELECT w.id, w.account_id, w.enabled, w.enabled_at, w.events, w.filter, w.url, w.secret, w.headers, CASE WHEN w.previous_secret_until > now() THEN w.previous_secret END AS previous,
 		CASE WHEN w.rate_limit IS NULL AND NOT coalesce(k.doubtful, false) AND (@until::timestamptz IS NULL OR statement_timestamp() < @until)
 			AND NOT EXISTS (SELECT FROM webhook_works q WHERE q.webhook_id = w.id AND q.due_at <= statement_timestamp()) THEN coalesce(k.room, @room) ELSE 0 END AS room
 	FROM webhooks w LEFT JOIN ` + roomRows.Source() + ` ON k.id = w.id
 	WHERE w.enabled AND w.account_id = ANY(@accounts::text[])
 ), pairs AS MATERIALIZED (
-	SELECT ` + idOf("e.id", "w.id") + ` AS id, e.id AS event_id, e.account_id, e.type, e.at::timestamptz AS at, w.id AS webhook_id, w.url, w.secret, w.previous,
+	SELECT ` + idOf("e.id", "w.id") + ` AS id, e.id AS event_id, e.account_id, e.type, e.at::timestamptz AS at, w.id AS webhook_id, w.url, w.secret, w.previous, w.headers,
 		row_number() OVER (PARTITION BY w.id ORDER BY e.id) <= w.room AS fits
 	FROM ` + queuedEventRows.Source() + ` JOIN endpoints w ON ` + subscribedSQL + `
 ), picked AS (
@@ -54,7 +54,7 @@ WITH endpoints AS MATERIALIZED (
 	ON CONFLICT DO NOTHING
 	RETURNING id
 ), waits AS (
-	SELECT p.id, p.event_id, p.webhook_id, p.url, p.secret, p.previous, p.id IN (SELECT id FROM picked) AS claimed FROM made m JOIN pairs p ON p.id = m.id
+	SELECT p.id, p.event_id, p.webhook_id, p.url, p.secret, p.previous, p.headers, p.id IN (SELECT id FROM picked) AS claimed FROM made m JOIN pairs p ON p.id = m.id
 ), work AS (
 	INSERT INTO webhook_works (id, webhook_id, due_at, fence, attempts, round) SELECT id, webhook_id, statement_timestamp(), 0, 0, 0 FROM waits WHERE NOT claimed
 ), together AS (
@@ -64,7 +64,7 @@ WITH endpoints AS MATERIALIZED (
 	RETURNING id, started_at
 )
 SELECT p.id, p.event_id, p.webhook_id, coalesce(c.id, 0), coalesce(c.started_at, now()), CASE WHEN p.claimed THEN p.url ELSE '' END,
-	CASE WHEN p.claimed THEN p.secret END, CASE WHEN p.claimed THEN p.previous END
+	CASE WHEN p.claimed THEN p.secret END, CASE WHEN p.claimed THEN p.previous END, CASE WHEN p.claimed THEN p.headers END
 FROM waits p LEFT JOIN together c ON p.claimed`)
 
 // fanOutFresh creates the deliveries of new facts and claims those that this process can begin after the commit. It
@@ -88,7 +88,7 @@ func (s *Service) fanOutFresh(ctx context.Context, tx db.Execer, events []queued
 		}
 	}
 	made, err := db.All(ctx, tx, func(d *claimedRow) []any {
-		return []any{&d.id, &d.eventID, &d.webhookID, &d.claimID, &d.claimedAt, &d.url, &d.secret, &d.previous}
+		return []any{&d.id, &d.eventID, &d.webhookID, &d.claimID, &d.claimedAt, &d.url, &d.secret, &d.previous, &d.headers}
 	}, fanOutFreshSQL.Text, fanOutFreshSQL.Args(queuedEventRows.Rows(events), roomRows.Rows(l.rooms),
 		db.Arg("room", l.room), db.Arg("most", max(0, min(l.most, handOverMost))), db.Arg("until", s.claimsUntil()), db.Arg("accounts", db.Array(accounts)),
 		db.Arg("lease", lease.Microseconds()), db.Arg("node", s.node.ID()))...)

@@ -156,11 +156,12 @@ func (s *Service) Recover(ctx context.Context, accountID, webhookID string, in R
 }
 
 // missedSQL reads the next events that the endpoint subscribes to and has not received.
-const missedSQL = `
+var missedSQL = `
 SELECT f.id, f.type, f.created_at, coalesce(d.id, '') FROM facts f
-LEFT JOIN webhook_deliveries d ON d.webhook_id = $2 AND d.event_id = f.id
+JOIN webhooks w ON w.id = $2 AND w.account_id = f.account_id
+LEFT JOIN webhook_deliveries d ON d.webhook_id = w.id AND d.event_id = f.id
 WHERE f.account_id = $1 AND f.id > $3 AND f.id < $4 AND f.type = ANY($5) AND f.created_at >= $6 AND f.created_at <= $7
-	AND (d.state = 'failed' OR (d.id IS NULL AND NOT $8))
+	AND (d.state = 'failed' OR (d.id IS NULL AND NOT $8 AND ` + matchesSQL("f.subject_id") + `))
 ORDER BY f.id LIMIT $9`
 
 // missedEvent is an event that an endpoint did not receive.

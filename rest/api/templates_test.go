@@ -43,6 +43,8 @@ func sampleTemplate() templates.Template {
 		Alias: &alias, Name: "Receipt", Subject: "Your receipt, {{customer.name}}",
 		From: "Ada <ada@example.com>", ReplyTo: []string{"help@example.com"}, HTML: &html, Category: &category,
 		Version: &version, PublishedAt: &created,
+		Translations: []shape.Translation{{Locale: "pt-BR", Subject: "Seu recibo"}},
+		Locales:      []shape.TranslationSummary{{Locale: "pt-BR", Subject: true}},
 		Variables: []shape.Variable{{Key: "customer.name", Type: "string", Required: true},
 			{Key: "amount", Type: "number", Fallback: 5}}, CreatedAt: created, UpdatedAt: created}}
 }
@@ -50,7 +52,7 @@ func sampleTemplate() templates.Template {
 func sampleVersion() *ent.TemplateVersion {
 	t, html, text := sampleTemplate(), "<p>Thank you.</p>", "Thank you."
 	return &ent.TemplateVersion{TemplateID: t.ID, Number: 3, Subject: t.Subject, HTML: &html, Text: &text,
-		Variables: t.Variables, UnsubscribeEnabled: true, Author: "usr_ada", CreatedAt: t.CreatedAt}
+		Translations: t.Translations, Variables: t.Variables, UnsubscribeEnabled: true, Author: "usr_ada", CreatedAt: t.CreatedAt}
 }
 
 func (f *fakeTemplates) find(ref string) (templates.Template, error) {
@@ -159,7 +161,8 @@ const wholeTemplate = `{"alias":"receipt","name":"Receipt","subject":"Hi {{custo
 func sampleEdit() *ent.TemplateEdit {
 	t := sampleTemplate()
 	return &ent.TemplateEdit{TemplateID: t.ID, Number: 2, Author: "usr_ada", Subject: t.Subject, From: t.From, HTML: t.HTML,
-		Variables: t.Variables, CreatedAt: t.CreatedAt, UpdatedAt: t.CreatedAt.Add(time.Minute)}
+		Translations: t.Translations,
+		Variables:    t.Variables, CreatedAt: t.CreatedAt, UpdatedAt: t.CreatedAt.Add(time.Minute)}
 }
 
 func (f *fakeTemplates) Edits(_ context.Context, _, ref string, _ page.Request) (page.Page[*ent.TemplateEdit], error) {
@@ -312,19 +315,21 @@ func TestTemplateRequestsReachTheService(t *testing.T) {
 	t.Parallel()
 	b, f := withTemplates(t)
 	b.do(t, request{method: "PATCH", path: "/api/templates/receipt",
-		body: `{"replyTo":null,"alias":null,"from":null,"htmlBody":null,"variables":[],"text":"é","unsubscribe_enabled":false}`})
+		body: `{"replyTo":null,"alias":null,"from":null,"htmlBody":null,"variables":[],"text":"é","unsubscribe_enabled":false,
+			"translations":[{"locale":"pt-BR","subject":"Oi","htmlBody":"<p>","text":null}]}`})
 	nothing, text, off := "", "é", false
 	want := templates.TemplateChange{Alias: &nothing, HTML: &nothing, From: &templates.Mailbox{},
-		ReplyTo: &[]templates.Mailbox{}, Variables: new([]shape.Variable), Text: &text, UnsubscribeEnabled: &off}
+		ReplyTo: &[]templates.Mailbox{}, Variables: new([]shape.Variable), Text: &text, UnsubscribeEnabled: &off,
+		Translations: &[]shape.Translation{{Locale: "pt-BR", Subject: "Oi", HTML: "<p>"}}}
 	if diff := cmp.Diff([]templates.TemplateChange{want}, f.changes); diff != "" {
 		t.Error(diff)
 	}
 	for _, body := range []string{`{"version":2,"variables":{"n":12345678901234567890,"l":[null,true]}}`,
-		`{"version":"draft"}`, `{"draft":{"html":null,"subject":"s"}}`} {
+		`{"version":"draft","locale":"pt-BR","time_zone":"UTC"}`, `{"draft":{"html":null,"subject":"s"}}`} {
 		b.do(t, request{method: "POST", path: "/api/templates/receipt/render", body: body})
 	}
 	if diff := cmp.Diff([]templates.PreviewInput{{Version: 2,
-		Variables: map[string]any{"n": json.Number("12345678901234567890"), "l": []any{nil, true}}}, {},
+		Variables: map[string]any{"n": json.Number("12345678901234567890"), "l": []any{nil, true}}}, {Locale: "pt-BR", TimeZone: "UTC"},
 		{Draft: &templates.TemplateChange{HTML: &nothing, Subject: new("s")}}},
 		f.previews); diff != "" {
 		t.Error(diff)

@@ -7,7 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/ent/webhookattempt"
 	"github.com/postrider/postrider/modules/webhooks"
 	"github.com/postrider/postrider/runtime/base/expect"
@@ -36,7 +39,9 @@ type fakeWebhooks struct {
 
 func (f *fakeWebhooks) sample() *ent.Webhook {
 	rate := 20
-	return &ent.Webhook{ID: webhookID, URL: "https://example.com/hooks",
+	return &ent.Webhook{ID: webhookID, URL: "https://example.com/hooks", Description: "Order service",
+		HeaderNames: []string{"Authorization"}, Filter: &shape.WebhookFilter{DomainIDs: []string{domainID},
+			Tags: []shape.TagFilter{{Name: "kind", Value: "receipt"}}},
 		Events: []string{"email.bounced", "email.complained"}, Enabled: true, RateLimit: &rate,
 		Secret: []byte("never shown"), CreatedAt: hookTime, UpdatedAt: hookTime}
 }
@@ -220,6 +225,34 @@ func TestReplayAndRecoverOncePerIdempotencyKey(t *testing.T) {
 		q.header = nil
 		if b.do(t, q); b.webhooks.queued != 2 {
 			t.Errorf("%s without a key: %d times", path, b.webhooks.queued)
+		}
+	}
+}
+
+// A change sets and clears the filter, the description and the header fields.
+func TestWebhookChangesSetAndClearOptions(t *testing.T) {
+	t.Parallel()
+	none := ""
+	for body, want := range map[string]webhooks.EndpointChange{
+		`{"filter":{"domain_ids":["` + domainID + `"],"tags":[{"name":"kind"},{"name":"env","value":"prod"}]}}`: {
+			Filter: &shape.WebhookFilter{DomainIDs: []string{domainID},
+				Tags: []shape.TagFilter{{Name: "kind"}, {Name: "env", Value: "prod"}}}},
+		`{"filter":null}`:      {Filter: &shape.WebhookFilter{}},
+		`{"description":null}`: {Description: &none},
+		`{"headers":{"Authorization":"Bearer x","X-A":"********"}}`: {
+			Headers: &map[string]string{"Authorization": "Bearer x", "X-A": "********"}},
+		`{"headers":null}`: {Headers: &map[string]string{}},
+	} {
+		b := newBundleFor(t, "/api/webhooks")
+		got := b.do(t, request{method: "PATCH", path: "/api/webhooks/" + webhookID, body: body})
+		if diff := cmp.Diff(want, b.webhooks.change); got.status != 200 || diff != "" {
+			t.Errorf("%s: %d %s\n%s", body, got.status, got.body, diff)
+		}
+	}
+	b := newBundleFor(t, "/api/webhooks")
+	for _, wrong := range []string{`{"headers":{"X":1}}`, `{"headers":[]}`, `{"filter":{"tags":["kind"]}}`, `{"filter":{"x":[]}}`} {
+		if got := b.do(t, request{method: "PATCH", path: "/api/webhooks/" + webhookID, body: wrong}); got.status != 400 {
+			t.Errorf("%s: %d %s", wrong, got.status, got.body)
 		}
 	}
 }

@@ -130,11 +130,21 @@ func tag(t *shape.Tag) body.Object {
 	}}
 }
 
+const (
+	aboutLocale = "Language of the recipient as a BCP 47 tag, which filters such as `money` and `date` format values " +
+		"for. Defaults to American English."
+	aboutTimeZone = "Time zone of the recipient from the IANA database, in which `date` and `datetime` show times. " +
+		"Defaults to the zone that a time contains."
+)
+
 func templateReference(t *sending.TemplateRef) body.Object {
 	return body.Object{Name: "TemplateReference", About: "A template. Send exactly one of `id` and `alias`.",
 		Fields: []body.Field{
 			{Name: "id", Type: body.Text(&t.ID), About: "ID of the template.", Example: "tpl_01kf0m4w7he6x8q2v5b3n9c1ta"},
 			{Name: "alias", Type: body.Text(&t.Alias), About: "Alias of the template, as an alternative to its ID.", Example: "receipt"},
+			{Name: "locale", Type: body.Text(&t.Locale), About: aboutLocale, Example: "pt-BR"},
+			{Name: "time_zone", Type: body.Text(&t.TimeZone), About: aboutTimeZone,
+				Example: "America/Sao_Paulo"},
 			{Name: "variables", Type: body.AnyObject(&t.Variables),
 				About: "Values of the variables by key. A key with dots may also be nested. A missing required variable " +
 					"is reported as `template.variables.<key>`."},

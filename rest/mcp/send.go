@@ -39,6 +39,8 @@ type sendTemplateInput struct {
 
 	Template  string         `json:"template" jsonschema:"ID (tpl_…) or alias of a published template"`
 	Variables map[string]any `json:"variables,omitempty" jsonschema:"Values of the template's variables by key"`
+	Locale    string         `json:"locale,omitempty" jsonschema:"Language of the recipient as a BCP 47 tag; defaults to the language of the template"`
+	TimeZone  string         `json:"time_zone,omitempty" jsonschema:"IANA time zone of the recipient"`
 	From      string         `json:"from,omitempty" jsonschema:"Sender; defaults to that of the template"`
 	Subject   string         `json:"subject,omitempty" jsonschema:"Subject; defaults to that of the template"`
 }
@@ -107,6 +109,8 @@ func sendTools() []tool {
 				if len(in.Variables) > 0 {
 					reference["variables"] = in.Variables
 				}
+				setText(reference, "locale", in.Locale)
+				setText(reference, "time_zone", in.TimeZone)
 				body["template"] = reference
 				return s.sendLetter(ctx, "send_template", in.letter, body)
 			}),

@@ -63,6 +63,8 @@ type templateOutput struct {
 type renderTemplateInput struct {
 	Template  string         `json:"template" jsonschema:"ID (tpl_…) or alias of the template"`
 	Variables map[string]any `json:"variables,omitempty" jsonschema:"Values of the variables by key"`
+	Locale    string         `json:"locale,omitempty" jsonschema:"Language of the recipient as a BCP 47 tag; defaults to the language of the template"`
+	TimeZone  string         `json:"time_zone,omitempty" jsonschema:"IANA time zone of the recipient"`
 	Version   int            `json:"version,omitempty" jsonschema:"Version to render; defaults to the draft"`
 }
 
@@ -167,6 +169,8 @@ func renderTemplate(ctx context.Context, s *session, in renderTemplateInput) (ou
 	if in.Version > 0 {
 		body["version"] = in.Version
 	}
+	setText(body, "locale", in.Locale)
+	setText(body, "time_zone", in.TimeZone)
 	var read struct {
 		Rendered renderTemplateOutput `json:"rendered"`
 	}

@@ -165,7 +165,7 @@ func twilioBody(t *settings.TwilioChange) body.Object {
 func httpBody(h *settings.HTTPChange) body.Object {
 	return body.Object{Name: "PutGatewaySettings", Fields: []body.Field{
 		{Name: "url", Type: body.Text(&h.URL).Length(0, 2048).Format("uri"), Need: body.Required, About: "URL that messages are posted to."},
-		{Name: "headers", Type: texts{&h.Headers}, About: "Header fields by name, such as the gateway's API key. Omitted fields do not change."},
+		{Name: "headers", Type: body.Texts(&h.Headers), About: "Header fields by name, such as the gateway's API key. Omitted fields do not change."},
 		{Name: "content_type", Type: body.Text(&h.ContentType).Length(0, 100), Default: "application/json",
 			About: "Media type of the requests: `application/json`, `application/x-www-form-urlencoded`, `application/xml` or `text/plain`."},
 		{Name: "body", Type: body.Text(&h.Body).Length(0, 16<<10),
@@ -191,30 +191,6 @@ func (t secretText) Read(d *body.Decoder, path string, v body.Value) {
 // Schema implements body.Type.
 func (secretText) Schema(body.Components) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Format: "password"}
-}
-
-// texts reads an object of strings.
-type texts struct{ to *map[string]string }
-
-// Read implements body.Type.
-func (t texts) Read(d *body.Decoder, path string, v body.Value) {
-	if !d.Expect(path, v, body.KindObject) {
-		return
-	}
-	object, _ := d.ReadPlain(path, v).(map[string]any)
-	*t.to = make(map[string]string, len(object))
-	for name, value := range object {
-		text, is := value.(string)
-		if !is {
-			d.Refuse(body.Join(path, name), "must be a string")
-		}
-		(*t.to)[name] = text
-	}
-}
-
-// Schema implements body.Type.
-func (texts) Schema(body.Components) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: &huma.Schema{Type: huma.TypeString}}
 }
 
 func settingsExample() map[string]any {

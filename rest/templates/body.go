@@ -22,6 +22,7 @@ func addBody(in *templates.NewTemplate) body.Object {
 		{Name: "reply_to", Aliases: emails.ReplyToAliases, Type: body.Mailboxes(&in.ReplyTo), About: aboutReplyTo},
 		{Name: "html", Aliases: emails.HTMLAliases, Type: body.Text(&in.HTML), About: aboutHTML},
 		{Name: "text", Aliases: emails.TextAliases, Type: body.Text(&in.Text), About: aboutText},
+		{Name: "translations", Type: translationsField(&in.Translations), About: aboutTranslations},
 		{Name: "variables", Type: variablesField(&in.Variables), About: aboutVariables},
 		{Name: "unsubscribe_enabled", Type: body.Boolean(&in.UnsubscribeEnabled), Default: false, About: aboutUnsubscribe},
 		{Name: "category", Type: categoryField(&in.Category), About: aboutCategory},
@@ -50,6 +51,8 @@ func draftFields(c *templates.TemplateChange) []body.Field {
 			Null: func() { c.ReplyTo = &[]templates.Mailbox{} }, About: aboutReplyTo},
 		{Name: "html", Aliases: emails.HTMLAliases, Type: body.Pointer(&c.HTML, body.Text), Null: clearText(&c.HTML), About: aboutHTML},
 		{Name: "text", Aliases: emails.TextAliases, Type: body.Pointer(&c.Text, body.Text), Null: clearText(&c.Text), About: aboutText},
+		{Name: "translations", Type: body.Pointer(&c.Translations, translationsField),
+			Null: func() { c.Translations = &[]shape.Translation{} }, About: aboutTranslations},
 		{Name: "variables", Type: body.Pointer(&c.Variables, variablesField), About: aboutVariables},
 		{Name: "unsubscribe_enabled", Type: body.Pointer(&c.UnsubscribeEnabled, body.Boolean), About: aboutUnsubscribe},
 		{Name: "category", Type: body.Pointer(&c.Category, categoryField), Null: clearText(&c.Category), About: aboutCategory},
@@ -73,11 +76,13 @@ func (unsaved) Schema(c body.Components) *huma.Schema {
 }
 
 const (
-	aboutSubject     = "The subject in Liquid, without line breaks."
-	aboutFrom        = "The default sender, for sends that do not set one. Cannot contain Liquid."
-	aboutReplyTo     = "The default reply addresses, for sends without `reply_to`. Cannot contain Liquid."
-	aboutHTML        = "The HTML body in Liquid, at most 1 MB. Values are escaped."
-	aboutText        = "The plain text body in Liquid, at most 1 MB."
+	aboutSubject      = "The subject in Liquid, without line breaks."
+	aboutFrom         = "The default sender, for sends that do not set one. Cannot contain Liquid."
+	aboutReplyTo      = "The default reply addresses, for sends without `reply_to`. Cannot contain Liquid."
+	aboutHTML         = "The HTML body in Liquid, at most 1 MB. Values are escaped."
+	aboutText         = "The plain text body in Liquid, at most 1 MB."
+	aboutTranslations = "The content in other languages, at most 50 and 4 MB. A send with `template.locale` uses the one " +
+		"that fits best: `pt-BR`, else `pt`, else the template itself."
 	aboutVariables   = "The variables of the template, at most 100."
 	aboutUnsubscribe = "Whether Postrider manages unsubscribes, for sends that do not set `unsubscribe`."
 	aboutCategory    = "The category of sends that do not set one. 1 to 100 characters."
@@ -95,6 +100,22 @@ func categoryField(to *string) body.TextType { return body.Text(to) }
 
 func variablesField(to *[]shape.Variable) body.Type {
 	return body.List(to, variableObject).Count(0, language.MaxVariables)
+}
+
+func translationsField(to *[]shape.Translation) body.Type {
+	return body.List(to, translationObject).Count(0, templates.MaxTranslations)
+}
+
+func translationObject(t *shape.Translation) body.Object {
+	return body.Object{Name: "TemplateTranslationInput", Fields: []body.Field{
+		{Name: "locale", Type: body.Text(&t.Locale), Need: body.RequiredByService,
+			About: "The language as a BCP 47 tag, unique in the template.", Example: "pt-BR"},
+		{Name: "subject", Type: subjectField(&t.Subject), Null: func() { t.Subject = "" },
+			About: "The subject in Liquid. Defaults to that of the template."},
+		{Name: "html", Aliases: emails.HTMLAliases, Type: body.Text(&t.HTML), Null: func() { t.HTML = "" },
+			About: "The HTML body in Liquid, at most 1 MB. Without `html` and `text`, the bodies are those of the template."},
+		{Name: "text", Aliases: emails.TextAliases, Type: body.Text(&t.Text), Null: func() { t.Text = "" }, About: aboutText},
+	}}
 }
 
 func variableObject(v *shape.Variable) body.Object {
@@ -147,6 +168,10 @@ func renderBody(in *templates.PreviewInput) body.Object {
 	return body.Object{Name: "RenderTemplate", Fields: []body.Field{
 		{Name: "variables", Type: body.AnyObject(&in.Variables),
 			About: "Values of the variables by key: `{\"customer.name\": …}` or `{\"customer\": {\"name\": …}}`. Undeclared variables are ignored."},
+		{Name: "locale", Type: body.Text(&in.Locale), About: "Language that filters such as `money` and `date` format " +
+			"values for, as a BCP 47 tag. Defaults to American English.", Example: "pt-BR"},
+		{Name: "time_zone", Type: body.Text(&in.TimeZone), About: "Time zone in which `date` and `datetime` show times, " +
+			"from the IANA database. Defaults to the zone that a time contains.", Example: "America/Sao_Paulo"},
 		{Name: "version", Type: versionOrDraft{&in.Version}, About: "Version to render. Defaults to `draft`."},
 		{Name: "draft", Type: unsaved{&in.Draft}, About: "Changes to the draft that are rendered, but not saved. Fields " +
 			"are as in an update; omitted fields keep the value of the draft."},

@@ -1,11 +1,15 @@
 package templates
 
-const templatesDoc = "Reusable messages with variables. A template has a draft, which you edit, and versions, which you publish. Sends use the published version.\n\n" +
+import (
+	"strings"
+
+	"github.com/postrider/postrider/modules/templates/language"
+)
+
+var templatesDoc = "Reusable messages with variables. A template has a draft, which you edit, and versions, which you publish. Sends use the published version.\n\n" +
 	"Templates are written in Liquid: `{{ customer.name | default: \"you\" }}`, `{% if %}`, `{% unless %}`, `{% case %}`, `{% for %}` (nested two levels deep, no ranges), " +
-	"`{% comment %}` and `{% raw %}`. Not available: assign, capture, include, render, tablerow, cycle. Filters: abs, append, at_least, at_most, capitalize, ceil, " +
-	"compact, concat, date, default, divided_by, downcase, escape, escape_once, first, floor, handleize, join, last, lstrip, map, minus, modulo, newline_to_br, " +
-	"plus, pluralize, prepend, remove, remove_first, remove_last, replace, replace_first, replace_last, reverse, round, rstrip, size, slice, sort, sort_natural, " +
-	"split, strip, strip_newlines, sum, times, truncate, truncatewords, upcase, url_decode, url_encode, where. Values are HTML-escaped in `html`, but not in `subject` and `text`.\n\n" +
+	"`{% comment %}` and `{% raw %}`. Not available: assign, capture, include, render, tablerow, cycle. Filters: " + strings.Join(language.Filters(), ", ") +
+	". Values are HTML-escaped in `html`, but not in `subject` and `text`; the filters markdown and raw return HTML. Values are formatted for the locale and the time zone of the send.\n\n" +
 	"`{{unsubscribe_url}}` is reserved: the send replaces it with the recipient's link. A rendered `html` or `text` can have at most 1 MB, and a list in the values at most " +
 	"1,000 items. Every operation accepts the template's ID or its alias."
 
@@ -13,7 +17,13 @@ func addTemplateExample() map[string]any {
 	return map[string]any{"alias": "receipt", "name": "Receipt", "subject": "Your receipt, {{customer.name}}",
 		"from":     "Ada <ada@example.com>",
 		"reply_to": []any{"help@example.com"}, "html": "<p>Thank you, {{customer.name}}.</p>", "text": "Thank you, {{customer.name}}.",
-		"variables": []any{variableExample()}, "unsubscribe_enabled": false, "category": "Receipts"}
+		"translations": []any{translationExample()},
+		"variables":    []any{variableExample()}, "unsubscribe_enabled": false, "category": "Receipts"}
+}
+
+func translationExample() map[string]any {
+	return map[string]any{"locale": "pt-BR", "subject": "Seu recibo, {{customer.name}}", "html": "<p>Obrigado, {{customer.name}}.</p>",
+		"text": "Obrigado, {{customer.name}}."}
 }
 
 func variableExample() map[string]any {
@@ -28,6 +38,7 @@ func templateSummaryExample() map[string]any {
 	t := templateExample()
 	delete(t, "html")
 	delete(t, "text")
+	delete(t, "translations")
 	delete(t, "etag")
 	return t
 }
@@ -37,6 +48,7 @@ func templateExample() map[string]any {
 		"id": "tpl_01kf0m4w7he6x8q2v5b3n9c1ta", "alias": "receipt", "name": "Receipt",
 		"subject": "Your receipt, {{customer.name}}", "from": "Ada <ada@example.com>",
 		"reply_to": []any{"help@example.com"}, "html": "<p>Thank you, {{customer.name}}.</p>", "text": "Thank you, {{customer.name}}.",
+		"translations": []any{translationExample()}, "locales": []any{map[string]any{"locale": "pt-BR", "missing": []any{}}},
 		"variables": []any{variableExample()}, "unsubscribe_enabled": false, "category": "Receipts", "status": "published", "version": 3,
 		"published_at": "2026-01-15T09:30:00.000Z", "has_unpublished_changes": false,
 		"created_at": "2026-01-10T09:30:00.000Z", "updated_at": "2026-01-15T09:30:00.000Z",
@@ -52,6 +64,7 @@ func versionExample(whole bool) map[string]any {
 	}
 	if whole {
 		v["html"], v["text"] = "<p>Thank you, {{customer.name}}.</p>", "Thank you, {{customer.name}}."
+		v["translations"] = []any{translationExample()}
 	}
 	return v
 }

@@ -40,6 +40,8 @@ type editRecord struct {
 
 	HTML *string `json:"html" doc:"The HTML source; null if there is none."`
 	Text *string `json:"text" doc:"The text source; null if there is none."`
+
+	Translations []templateTranslation `json:"translations" nullable:"false" doc:"The content in other languages."`
 }
 
 type editAnswer struct {
@@ -90,7 +92,8 @@ func (e *edge) getEdit(ctx context.Context, c *api.Call, in *editInput) (editAns
 	if err != nil {
 		return editAnswer{}, err
 	}
-	return editAnswer{editRecord{EditSummary: newEditSummary(n), HTML: n.row.HTML, Text: n.row.Text}}, nil
+	return editAnswer{editRecord{EditSummary: newEditSummary(n), HTML: n.row.HTML, Text: n.row.Text,
+		Translations: translationsOf(n.row.Translations)}}, nil
 }
 
 func (e *edge) restoreEdit(ctx context.Context, c *api.Call, in *editInput,
@@ -127,6 +130,7 @@ func editExample(whole bool) map[string]any {
 	}
 	if whole {
 		v["html"], v["text"] = "<p>Thank you, {{customer.name}}.</p>", "Thank you, {{customer.name}}."
+		v["translations"] = []any{translationExample()}
 	}
 	return v
 }

@@ -32,6 +32,7 @@ type publicationAnswer struct {
 }
 
 type renderedTemplate struct {
+	Locale  *string `json:"locale" doc:"The language of the translation; null if the content is that of the template."`
 	Subject *string `json:"subject" doc:"null if the template has none."`
 	HTML    *string `json:"html" doc:"null if the template has none."`
 	Text    *string `json:"text" doc:"null if the template has none. Each email then gets a text part generated from its HTML."`
@@ -79,7 +80,7 @@ func (e *edge) addPublishing(g *api.TagGroup) {
 				"unsaved": map[string]any{"draft": map[string]any{"html": "<p>Thank you, {{customer.name}}.</p>"},
 					"variables": renderVariablesExample()},
 				"version": map[string]any{"version": 1, "variables": renderVariablesExample()}}},
-		Example: map[string]any{"rendered": map[string]any{"subject": "Your receipt, Ada",
+		Example: map[string]any{"rendered": map[string]any{"locale": nil, "subject": "Your receipt, Ada",
 			"html": "<p>Thank you, Ada.</p>", "text": "Thank you, Ada."}, "findings": []any{wire.FindingExample()}},
 		Problems: []int{http.StatusNotFound}, Of: OfTemplate,
 	}, renderBody, e.renderTemplate)
@@ -134,6 +135,9 @@ func bodySize(t templates.Template) (bytes int) {
 			bytes += len(*text)
 		}
 	}
+	for _, translated := range t.Translations {
+		bytes += len(translated.HTML) + len(translated.Text)
+	}
 	return bytes
 }
 
@@ -145,7 +149,9 @@ func (e *edge) renderTemplate(ctx context.Context, c *api.Call, in *api.Item,
 	}
 	found, _ := lint.Inspect(lint.Mail{Subject: done.Subject, HTML: done.HTML, Text: done.Text,
 		Domain: domainOf(done.From), NoSubject: true, AutoText: true, Managed: done.Unsubscribe})
-	return renderedAnswer{renderedTemplate{Subject: wire.OrNull(done.Subject), HTML: wire.OrNull(done.HTML),
+	found = append(found, done.Findings...)
+	lint.Sort(found)
+	return renderedAnswer{renderedTemplate{Locale: wire.OrNull(done.Locale), Subject: wire.OrNull(done.Subject), HTML: wire.OrNull(done.HTML),
 		Text: wire.OrNull(done.Text)}, wire.Findings(found)}, nil
 }
 

@@ -49,6 +49,7 @@ type TemplateSummary struct {
 	Subject               *string            `json:"subject" doc:"The subject; null if the send must provide it."`
 	From                  *string            `json:"from" doc:"The default sender; null if the send must provide it."`
 	ReplyTo               []string           `json:"reply_to" nullable:"false" doc:"The addresses that replies are sent to."`
+	Locales               []templateLocale   `json:"locales" nullable:"false" doc:"The languages of the translations, and what they lack."`
 	Variables             []templateVariable `json:"variables" nullable:"false" doc:"The variables of the template."`
 	UnsubscribeEnabled    bool               `json:"unsubscribe_enabled" doc:"Whether unsubscribes are managed for sends that do not set unsubscribe."`
 	Category              *string            `json:"category" doc:"The category of sends that do not set one."`
@@ -66,7 +67,22 @@ type templateRecord struct {
 
 	HTML *string `json:"html" doc:"The HTML source; null if there is none."`
 	Text *string `json:"text" doc:"The text source; null if there is none, and each email then gets a text part generated from its HTML."`
-	Etag string  `json:"etag" doc:"Version tag of the draft, name and alias. Send it in If-Match to update only the state that you have read."`
+
+	Translations []templateTranslation `json:"translations" nullable:"false" doc:"The content in other languages."`
+
+	Etag string `json:"etag" doc:"Version tag of the draft, name and alias. Send it in If-Match to update only the state that you have read."`
+}
+
+type templateLocale struct {
+	Locale  string   `json:"locale" doc:"The language as a BCP 47 tag." example:"pt-BR"`
+	Missing []string `json:"missing" enum:"subject,html,text" nullable:"false" doc:"The parts that the template has and the translation lacks. Emails then have the subject or the bodies of the template."`
+}
+
+type templateTranslation struct {
+	Locale  string  `json:"locale" doc:"The language as a BCP 47 tag." example:"pt-BR"`
+	Subject *string `json:"subject" doc:"The subject; null if it is that of the template."`
+	HTML    *string `json:"html" doc:"The HTML; null if there is none."`
+	Text    *string `json:"text" doc:"The text; null if there is none."`
 }
 
 type templateVariable struct {
@@ -79,6 +95,7 @@ type templateVariable struct {
 func newTemplateSummary(t templates.Template) TemplateSummary {
 	return TemplateSummary{ID: t.ID, Alias: t.Alias, Name: t.Name, Subject: wire.OrNull(t.Subject),
 		From: wire.OrNull(t.From), ReplyTo: wire.List(t.ReplyTo),
+		Locales:   localesOf(t.Locales()),
 		Variables: variablesOf(t.Variables), UnsubscribeEnabled: t.UnsubscribeEnabled, Category: t.Category,
 		Status: t.Status(), Version: t.Version,
 		PublishedAt: wire.OptionalTime{At: t.PublishedAt}, HasUnpublishedChanges: t.HasUnpublishedChanges,
@@ -86,7 +103,24 @@ func newTemplateSummary(t templates.Template) TemplateSummary {
 }
 
 func newTemplateRecord(t templates.Template) templateRecord {
-	return templateRecord{TemplateSummary: newTemplateSummary(t), HTML: t.HTML, Text: t.Text, Etag: t.Etag()}
+	return templateRecord{TemplateSummary: newTemplateSummary(t), HTML: t.HTML, Text: t.Text,
+		Translations: translationsOf(t.Translations), Etag: t.Etag()}
+}
+
+func localesOf(list []templates.Locale) []templateLocale {
+	out := make([]templateLocale, 0, len(list))
+	for _, l := range list {
+		out = append(out, templateLocale{l.Tag, wire.List(l.Missing)})
+	}
+	return out
+}
+
+func translationsOf(list []shape.Translation) []templateTranslation {
+	out := make([]templateTranslation, 0, len(list))
+	for _, t := range list {
+		out = append(out, templateTranslation{t.Locale, wire.OrNull(t.Subject), wire.OrNull(t.HTML), wire.OrNull(t.Text)})
+	}
+	return out
 }
 
 func variablesOf(list []shape.Variable) []templateVariable {
@@ -158,7 +192,7 @@ func Routes(service Service, names Names, baseURL string) api.Routes {
 			Summary: "Change a template",
 			Description: "Updates the draft. Sends use the published version until you publish again. `alias` and " +
 				"`name` change immediately. Omitted fields keep their value. `null` clears `alias`, `subject`, " +
-				"`from`, `reply_to`, `html`, `text` or `category`, and is refused for other fields. The alias cannot " +
+				"`from`, `reply_to`, `html`, `text`, `translations` or `category`, and is refused for other fields. The alias cannot " +
 				"change while an automation uses it: 409 `conflict`, with the names in `details.used_by`.",
 			Body: &api.Body{Limit: bodyLimit, About: "The fields to change.",
 				Examples: map[string]any{"subject": map[string]any{"subject": "Your receipt for {{order}}"}}},

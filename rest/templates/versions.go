@@ -61,7 +61,8 @@ func (e *edge) getVersion(ctx context.Context, c *api.Call, in *versionInput) (v
 	if err != nil {
 		return versionAnswer{}, err
 	}
-	return versionAnswer{versionRecord{VersionSummary: newVersionSummary(n), HTML: n.row.HTML, Text: n.row.Text}}, nil
+	return versionAnswer{versionRecord{VersionSummary: newVersionSummary(n), HTML: n.row.HTML, Text: n.row.Text,
+		Translations: translationsOf(n.row.Translations)}}, nil
 }
 
 // findNumbered finds a version or an edit of a template by the number in the path.
@@ -100,6 +101,8 @@ type versionRecord struct {
 
 	HTML *string `json:"html" doc:"The HTML as it is sent, with its CSS inlined."`
 	Text *string `json:"text" doc:"The text as it is sent; null if the template has none, and each email then gets a text part generated from its HTML."`
+
+	Translations []templateTranslation `json:"translations" nullable:"false" doc:"The content in other languages as it is sent."`
 }
 
 // VersionSummary is a version in a list. It is exported because it is embedded.

@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/webhooks"
 	"github.com/postrider/postrider/rest/api"
@@ -39,15 +40,30 @@ var _ Service = (*webhooks.Service)(nil)
 const tagWebhooks = "Webhooks"
 
 type webhookRecord struct {
-	ID             string            `json:"id" doc:"The ID of the webhook endpoint." example:"wh_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	URL            string            `json:"url" doc:"The URL that receives the POST requests." example:"https://example.com/hooks"`
-	Events         []string          `json:"events" nullable:"false" doc:"The event types that the endpoint receives."`
-	Enabled        bool              `json:"enabled" doc:"Whether events are delivered to the endpoint."`
-	DisabledAt     wire.OptionalTime `json:"disabled_at" doc:"When the endpoint was disabled. null while it is enabled."`
-	DisabledReason *string           `json:"disabled_reason" doc:"null if enabled. caller: you disabled it. gone: it responded with 410. failing: its last 30 deliveries failed." example:"failing"`
-	RateLimit      *int              `json:"rate_limit" doc:"Deliveries per second across all processes; null if unlimited." example:"20"`
-	CreatedAt      wire.Time         `json:"created_at" doc:"When the endpoint was created."`
-	UpdatedAt      wire.Time         `json:"updated_at" doc:"When the endpoint was last changed."`
+	ID             string                     `json:"id" doc:"The ID of the webhook endpoint." example:"wh_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	URL            string                     `json:"url" doc:"The URL that receives the POST requests." example:"https://example.com/hooks"`
+	Description    string                     `json:"description" doc:"Your note about the endpoint; empty if there is none." example:"Order service"`
+	Events         []string                   `json:"events" nullable:"false" doc:"The event types that the endpoint receives."`
+	Filter         wire.Optional[eventFilter] `json:"filter" doc:"Which events of these types the endpoint receives; null for all."`
+	Headers        map[string]string          `json:"headers" nullable:"false" doc:"The header fields that each request contains in addition. Their values are shown as ********."`
+	Enabled        bool                       `json:"enabled" doc:"Whether events are delivered to the endpoint."`
+	DisabledAt     wire.OptionalTime          `json:"disabled_at" doc:"When the endpoint was disabled. null while it is enabled."`
+	DisabledReason *string                    `json:"disabled_reason" doc:"null if enabled. caller: you disabled it. gone: it responded with 410. failing: its last 30 deliveries failed." example:"failing"`
+	RateLimit      *int                       `json:"rate_limit" doc:"Deliveries per second across all processes; null if unlimited." example:"20"`
+	CreatedAt      wire.Time                  `json:"created_at" doc:"When the endpoint was created."`
+	UpdatedAt      wire.Time                  `json:"updated_at" doc:"When the endpoint was last changed."`
+}
+
+type eventFilter struct {
+	DomainIDs     []string    `json:"domain_ids" nullable:"false" doc:"Events of these domains, and of email that they send or receive; empty for all."`
+	TemplateIDs   []string    `json:"template_ids" nullable:"false" doc:"Events of email from these templates; empty for all."`
+	AutomationIDs []string    `json:"automation_ids" nullable:"false" doc:"Events of runs of these automations, and of email that they send; empty for all."`
+	Tags          []tagFilter `json:"tags" nullable:"false" doc:"Events of email with one of these tags; empty for all."`
+}
+
+type tagFilter struct {
+	Name  string  `json:"name" doc:"The name of the tag."`
+	Value *string `json:"value" doc:"The value of the tag; null for any value."`
 }
 
 type webhookAnswer struct {
@@ -83,11 +99,16 @@ func Routes(service Service, offer event.Offer) api.Routes {
 			Summary: "Create a webhook endpoint",
 			Description: "Creates a webhook endpoint. The response contains the secret that signs deliveries, which " +
 				"is shown only once. The URL must be `https` and lead to a public address. An account can have up " +
-				"to 50 endpoints. A response stored under an Idempotency-Key is encrypted.",
+				"to 50 endpoints. With a `filter`, the endpoint receives only the events that match every list of it that is " +
+				"not empty; an event matches a list if it matches one entry. Events without the attribute, such as " +
+				"`suppression.added` for `domain_ids`, do not match. A response stored under an Idempotency-Key is encrypted.",
 			Body: &api.Body{About: "The endpoint.", Examples: map[string]any{
 				"all":  map[string]any{"url": "https://example.com/hooks"},
-				"some": map[string]any{"url": "https://example.com/hooks", "events": []any{"email.bounced", "email.complained"}, "rate_limit": 20}}},
-			Example: withSecret, Problems: []int{http.StatusConflict}, Secret: true,
+				"some": map[string]any{"url": "https://example.com/hooks", "events": []any{"email.bounced", "email.complained"}, "rate_limit": 20},
+				"filtered": map[string]any{"url": "https://example.com/hooks", "description": "Order service",
+					"filter":  map[string]any{"domain_ids": []any{exampleDomain}, "tags": []any{map[string]any{"name": "kind", "value": "receipt"}}},
+					"headers": map[string]any{"Authorization": "Bearer 4fQ0vWc2"}}}},
+			Example: withSecret, Problems: []int{http.StatusConflict}, Secret: true, Private: true,
 		}, e.newBody, e.createEndpoint)
 		api.List(g, api.Operation{
 			Path: "/webhooks", ID: "listWebhooks", Needs: rights.Read,
@@ -108,7 +129,7 @@ func Routes(service Service, offer event.Offer) api.Routes {
 				"and `POST /webhooks/{id}/recover` queues the missed events.",
 			Body: &api.Body{About: "The fields to change.",
 				Examples: map[string]any{"off": map[string]any{"enabled": false}}},
-			Example: one, Problems: []int{http.StatusNotFound}, Of: endpoint,
+			Example: one, Problems: []int{http.StatusNotFound}, Of: endpoint, Private: true,
 		}, e.changeBody, e.updateEndpoint)
 		api.Delete(g, api.Operation{
 			Path: "/webhooks/{id}", ID: "deleteWebhook", Needs: rights.Write,
@@ -145,6 +166,11 @@ func (e *edge) newBody(in *webhooks.NewEndpoint) body.Object {
 		{Name: "url", Type: urlField(&in.URL), Need: body.Required, About: aboutURL, Example: "https://example.com/hooks"},
 		{Name: "events", Type: eventTypes(e.offer)(&in.Events), About: "The event types that the endpoint " +
 			"receives, at least one. Defaults to all, including types of later versions."},
+		{Name: "description", Type: descriptionField(&in.Description), About: aboutDescription},
+		{Name: "filter", Type: body.Pointer(&in.Filter, filterBody), About: "Which events of these types the endpoint " +
+			"receives. Defaults to all."},
+		{Name: "headers", Type: body.Texts(&in.Headers), About: aboutHeaders + " Defaults to none.",
+			Example: map[string]any{"Authorization": "Bearer 4fQ0vWc2"}},
 		{Name: "rate_limit", Type: body.Pointer(&in.RateLimit, rateLimit(1)), About: "Deliveries per second across all " +
 			"processes. Defaults to unlimited."},
 	}}
@@ -156,13 +182,52 @@ func (e *edge) changeBody(c *webhooks.EndpointChange) body.Object {
 		{Name: "events", Type: body.Pointer(&c.Events, eventTypes(e.offer)), About: "The event types that the endpoint " +
 			"receives, at least one. `null` means all, including types of later versions.",
 			Null: func() { c.Events = &[]string{} }},
+		{Name: "description", Type: body.Pointer(&c.Description, descriptionField), About: aboutDescription + " `null` clears it.",
+			Null: func() { c.Description = new(string) }},
+		{Name: "filter", Type: body.Pointer(&c.Filter, filterBody), About: "Which events of these types the endpoint " +
+			"receives. It replaces the whole filter; `null` means all.", Null: func() { c.Filter = &shape.WebhookFilter{} }},
+		{Name: "headers", Type: body.Pointer(&c.Headers, body.Texts), About: aboutHeaders + " They replace all " +
+			"fields; a value of `********` keeps the current one. If the host of `url` changes, send every value " +
+			"again. `null` removes all.", Null: func() { c.Headers = &map[string]string{} }},
 		{Name: "enabled", Type: body.Pointer(&c.Enabled, body.Boolean), About: "Whether events are delivered to the endpoint."},
 		{Name: "rate_limit", Type: body.Pointer(&c.RateLimit, rateLimit(0)), About: "Deliveries per second across " +
 			"all processes; 0 means unlimited."},
 	}}
 }
 
-const aboutURL = "The URL that receives the POST requests: `https`, without user name and fragment."
+const (
+	aboutURL         = "The URL that receives the POST requests: `https`, without user name and fragment."
+	aboutDescription = "A note about the endpoint, at most 500 bytes."
+	aboutHeaders     = "Up to 10 header fields that each request contains in addition, such as `Authorization`, of at most " +
+		"4 KiB together. They are encrypted and never returned. Fields that Postrider sets, such as `Host` and " +
+		"`webhook-id`, are refused."
+
+	exampleDomain = "dom_01kf0m4w7he6x8q2v5b3n9c1ta"
+)
+
+func descriptionField(to *string) body.TextType {
+	return body.Text(to).Length(0, webhooks.MaxDescription)
+}
+
+func filterBody(f *shape.WebhookFilter) body.Object {
+	return body.Object{Name: "WebhookFilterInput", Fields: []body.Field{
+		{Name: "domain_ids", Type: body.List(&f.DomainIDs, body.Text).Count(0, webhooks.MaxFilterEntries),
+			About: "Domains. Matches their own events, and those of email that they send or receive.", Example: []any{exampleDomain}},
+		{Name: "template_ids", Type: body.List(&f.TemplateIDs, body.Text).Count(0, webhooks.MaxFilterEntries),
+			About: "Templates. Matches events of email from them.", Example: []any{"tpl_01kf0m4w7he6x8q2v5b3n9c1ta"}},
+		{Name: "automation_ids", Type: body.List(&f.AutomationIDs, body.Text).Count(0, webhooks.MaxFilterEntries),
+			About: "Automations. Matches events of their runs, and of email that they send.", Example: []any{"aut_01kf0m4w7he6x8q2v5b3n9c1ta"}},
+		{Name: "tags", Type: body.List(&f.Tags, tagFilterBody).Count(0, webhooks.MaxFilterEntries),
+			About: "Tags. Matches events of email with one of them."},
+	}}
+}
+
+func tagFilterBody(t *shape.TagFilter) body.Object {
+	return body.Object{Name: "WebhookTagFilterInput", Fields: []body.Field{
+		{Name: "name", Type: body.Text(&t.Name).Length(1, webhooks.MaxTagFilter), Need: body.Required, About: "The name of the tag."},
+		{Name: "value", Type: body.Text(&t.Value).Length(0, webhooks.MaxTagFilter), About: "The value of the tag. Defaults to any value."},
+	}}
+}
 
 func urlField(to *string) body.TextType { return body.Text(to).Length(0, 2048).Format("uri") }
 
@@ -194,10 +259,23 @@ func rateLimit(least int) func(*int) body.Type {
 }
 
 func (e *edge) toRecord(w *ent.Webhook) webhookRecord {
-	return webhookRecord{ID: w.ID, URL: w.URL, Events: wire.List(e.hooks.Events(w)), Enabled: w.Enabled,
+	return webhookRecord{ID: w.ID, URL: w.URL, Description: w.Description, Events: wire.List(e.hooks.Events(w)),
+		Filter: newEventFilter(w.Filter), Headers: webhooks.MaskedHeaders(w), Enabled: w.Enabled,
 		DisabledReason: wire.OrNull(w.DisabledReason), DisabledAt: wire.OptionalTime{At: w.DisabledAt},
 		RateLimit: w.RateLimit,
 		CreatedAt: wire.Time(w.CreatedAt), UpdatedAt: wire.Time(w.UpdatedAt)}
+}
+
+func newEventFilter(f *shape.WebhookFilter) wire.Optional[eventFilter] {
+	if f == nil {
+		return wire.Optional[eventFilter]{}
+	}
+	out := &eventFilter{DomainIDs: wire.List(f.DomainIDs), TemplateIDs: wire.List(f.TemplateIDs),
+		AutomationIDs: wire.List(f.AutomationIDs), Tags: make([]tagFilter, len(f.Tags))}
+	for i, t := range f.Tags {
+		out.Tags[i] = tagFilter{Name: t.Name, Value: wire.OrNull(t.Value)}
+	}
+	return wire.FromPointer(out)
 }
 
 func (e *edge) toAnswer(w *ent.Webhook) webhookAnswer { return webhookAnswer{e.toRecord(w)} }
@@ -239,7 +317,10 @@ func (e *edge) rotateSecret(ctx context.Context, c *api.Call, in *api.Item,
 
 func webhookExample() map[string]any {
 	return map[string]any{"id": "wh_01kf0m4w7he6x8q2v5b3n9c1ta", "url": "https://example.com/hooks",
-		"events":  []any{"email.bounced", "email.complained"},
+		"description": "Order service", "events": []any{"email.bounced", "email.complained"},
+		"filter": map[string]any{"domain_ids": []any{exampleDomain}, "template_ids": []any{}, "automation_ids": []any{},
+			"tags": []any{map[string]any{"name": "kind", "value": "receipt"}}},
+		"headers": map[string]any{"Authorization": "********"},
 		"enabled": true, "disabled_at": nil, "disabled_reason": nil, "rate_limit": 20,
 		"created_at": "2026-01-15T09:30:00.000Z", "updated_at": "2026-01-15T09:30:00.000Z"}
 }

@@ -14,6 +14,7 @@ type Node struct {
 	Roles      []string  `json:"roles"`
 	Addresses  []string  `json:"addresses"`
 	Egress     string    `json:"egress"`
+	Cell       *int      `json:"cell"` // null if the program is older than cells
 	StartedAt  time.Time `json:"started_at"`
 	SeenAt     time.Time `json:"seen_at"`
 	Silent     float64   `json:"silent_seconds"`
@@ -23,7 +24,7 @@ type Node struct {
 // NodeOf returns the JSON of a process.
 func NodeOf(p node.Process) Node {
 	return Node{Name: p.Name, State: p.State(), Version: p.Version, Roles: append([]string{}, p.Roles...),
-		Addresses: p.Addresses.Texts(), Egress: p.Egress,
+		Addresses: p.Addresses.Texts(), Egress: p.Egress, Cell: p.Cell,
 		StartedAt: p.StartedAt.UTC(), SeenAt: p.SeenAt.UTC(), Silent: p.Silent.Round(time.Millisecond).Seconds(),
 		ClockAhead: p.ClockAhead}
 }

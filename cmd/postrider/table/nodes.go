@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -20,9 +21,13 @@ const mostShown = 4
 func Nodes(list []node.Process) string {
 	var out strings.Builder
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tSTATE\tVERSION\tROLES\tADDRESSES\tSTARTED\tLAST BEAT")
+	fmt.Fprintln(w, "NAME\tSTATE\tVERSION\tCELL\tROLES\tADDRESSES\tSTARTED\tLAST BEAT")
 	for _, n := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s ago\n", n.Name, n.State(), n.Version,
+		cell := "-"
+		if n.Cell != nil {
+			cell = strconv.Itoa(*n.Cell)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s ago\n", n.Name, n.State(), n.Version, cell,
 			cmp.Or(strings.Join(n.Roles, ","), "-"), formatAddresses(n.Addresses),
 			n.StartedAt.UTC().Format(time.RFC3339), n.Silent.Round(100*time.Millisecond))
 	}

@@ -33,6 +33,8 @@ type Template struct {
 	Variables   []Variable `json:"variables" yaml:"variables,omitempty"`
 	HTML        *string    `json:"html" yaml:"-"`
 	Text        *string    `json:"text" yaml:"-"`
+
+	Translations []Translation `json:"translations" yaml:"-"`
 }
 
 // Extensions of the files of a template.
@@ -62,10 +64,14 @@ func read(folder string) ([]Template, error) {
 		return nil, err
 	}
 	slices.Sort(stems)
+	stems = slices.Compact(stems)
 	var all []Template
 	var wrong []error
 	from := map[string]string{}
-	for _, stem := range slices.Compact(stems) {
+	for _, stem := range stems {
+		if name, _ := splitLocale(stem); name != "" && slices.Contains(stems, name) {
+			continue // read with the template
+		}
 		t, err := readTemplate(stem)
 		if err != nil {
 			wrong = append(wrong, fmt.Errorf("%s: %w", stem, err))
@@ -75,6 +81,15 @@ func read(folder string) ([]Template, error) {
 			wrong = append(wrong, fmt.Errorf("%s: has the same alias %q as %s", stem, t.Alias, other))
 		}
 		from[t.Alias] = stem
+		for _, other := range stems {
+			if name, locale := splitLocale(other); name == stem {
+				translated, err := readTranslation(other, locale)
+				if err != nil {
+					wrong = append(wrong, fmt.Errorf("%s: %w", other, err))
+				}
+				t.Translations = append(t.Translations, translated)
+			}
+		}
 		all = append(all, t)
 	}
 	if len(all) == 0 && len(wrong) == 0 {
@@ -83,45 +98,13 @@ func read(folder string) ([]Template, error) {
 	return all, errors.Join(wrong...)
 }
 
-// readTemplate reads the files of one template.
+// readTemplate reads the files of one template, except its translations.
 func readTemplate(stem string) (t Template, err error) {
-	var settings [][]byte
-	if content, err := os.ReadFile(stem + yamlExtension); err == nil {
-		settings = append(settings, content)
-	} else if !errors.Is(err, fs.ErrNotExist) {
+	if t.HTML, t.Text, err = readFiles(stem, &t); err != nil {
 		return t, err
 	}
-	for _, part := range []struct {
-		extension string
-		body      **string
-	}{{htmlExtension, &t.HTML}, {textExtension, &t.Text}} {
-		content, err := os.ReadFile(stem + part.extension)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return t, err
-		}
-		front, body, err := splitFrontMatter(content)
-		if err != nil {
-			return t, fmt.Errorf("%s: %w", part.extension, err)
-		}
-		if front != nil {
-			settings = append(settings, front)
-		}
-		*part.body = &body
-	}
-	switch {
-	case len(settings) > 1:
-		return t, errors.New("the fields must be in one place only: NAME.yaml, or the start of one file")
-	case t.HTML == nil && t.Text == nil:
+	if t.HTML == nil && t.Text == nil {
 		return t, errors.New("has neither an .html nor a .txt file")
-	case len(settings) == 1:
-		decoder := yaml.NewDecoder(bytes.NewReader(settings[0]))
-		decoder.KnownFields(true)
-		if err := decoder.Decode(&t); err != nil {
-			return t, err
-		}
 	}
 	if t.Alias == "" {
 		t.Alias = filepath.Base(stem)
@@ -130,6 +113,47 @@ func readTemplate(stem string) (t Template, err error) {
 		t.Name = t.Alias
 	}
 	return t, nil
+}
+
+// readFiles reads the bodies in the files with a stem, and the fields in their YAML.
+func readFiles(stem string, fields any) (html, text *string, err error) {
+	var settings [][]byte
+	if content, err := os.ReadFile(stem + yamlExtension); err == nil {
+		settings = append(settings, content)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, err
+	}
+	for _, part := range []struct {
+		extension string
+		body      **string
+	}{{htmlExtension, &html}, {textExtension, &text}} {
+		content, err := os.ReadFile(stem + part.extension)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		front, body, err := splitFrontMatter(content)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", part.extension, err)
+		}
+		if front != nil {
+			settings = append(settings, front)
+		}
+		*part.body = &body
+	}
+	if len(settings) > 1 {
+		return nil, nil, errors.New("the fields must be in one place only: NAME.yaml, or the start of one file")
+	}
+	if len(settings) == 1 {
+		decoder := yaml.NewDecoder(bytes.NewReader(settings[0]))
+		decoder.KnownFields(true)
+		if err := decoder.Decode(fields); err != nil {
+			return nil, nil, err
+		}
+	}
+	return html, text, nil
 }
 
 // splitFrontMatter returns the YAML at the start of a file, or nil, and the rest.
@@ -151,30 +175,57 @@ func splitFrontMatter(content []byte) (front []byte, body string, err error) {
 
 // write writes the files of a template to a folder, and reports whether they changed.
 func write(folder string, t Template) (path string, changed bool, err error) {
-	bodies := map[string]*string{htmlExtension: t.HTML, textExtension: t.Text}
+	path, changed, err = writeFiles(filepath.Join(folder, t.Alias), t, t.HTML, t.Text)
+	for _, translated := range t.Translations {
+		if err != nil {
+			return "", false, err
+		}
+		var fields any // nil: the file needs none
+		if translated.Subject != nil {
+			fields = translated
+		}
+		var also bool
+		_, also, err = writeFiles(filepath.Join(folder, t.Alias+"."+translated.Locale), fields, translated.HTML, translated.Text)
+		changed = changed || also
+	}
+	return path, changed, err
+}
+
+// writeFiles writes the bodies to the files with a stem. The first file begins with the fields.
+func writeFiles(stem string, fields any, html, text *string) (path string, changed bool, err error) {
+	bodies := map[string]*string{htmlExtension: html, textExtension: text}
 	first := htmlExtension
-	if t.HTML == nil {
+	if html == nil {
 		first = textExtension
 	}
 	if bodies[first] == nil { // a draft without a body
 		bodies[first] = new(string)
+		if _, isTranslation := fields.(Translation); isTranslation {
+			first = yamlExtension
+			bodies = map[string]*string{first: new(string)}
+		}
 	}
 	var front bytes.Buffer
-	encoder := yaml.NewEncoder(&front)
-	encoder.SetIndent(2)
-	if err := errors.Join(encoder.Encode(t), encoder.Close()); err != nil {
-		return "", false, err
+	if fields != nil {
+		encoder := yaml.NewEncoder(&front)
+		encoder.SetIndent(2)
+		if err := errors.Join(encoder.Encode(fields), encoder.Close()); err != nil {
+			return "", false, err
+		}
 	}
-	for _, extension := range []string{htmlExtension, textExtension} {
+	for _, extension := range []string{htmlExtension, textExtension, yamlExtension} {
 		body := bodies[extension]
 		if body == nil {
 			continue
 		}
 		content := *body
-		if extension == first {
+		switch {
+		case extension == yamlExtension:
+			content = front.String()
+		case extension == first && fields != nil:
 			content = separator + "\n" + front.String() + separator + "\n" + content
 		}
-		file := filepath.Join(folder, t.Alias+extension)
+		file := stem + extension
 		if before, err := os.ReadFile(file); err == nil && string(before) == content {
 			continue
 		}
@@ -183,5 +234,5 @@ func write(folder string, t Template) (path string, changed bool, err error) {
 			return "", false, err
 		}
 	}
-	return filepath.Join(folder, t.Alias+first), changed, nil
+	return stem + first, changed, nil
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -183,8 +184,8 @@ func format(t Template) ([]byte, error) {
 		return nil, nil
 	}
 	var out bytes.Buffer
-	html, text := t.HTML, t.Text
-	t.HTML, t.Text = nil, nil
+	html, text, translations := t.HTML, t.Text, slices.Clone(t.Translations)
+	t.HTML, t.Text, t.Translations = nil, nil, nil
 	if len(t.ReplyTo) == 0 {
 		t.ReplyTo = nil
 	}
@@ -197,15 +198,23 @@ func format(t Template) ([]byte, error) {
 	if err := encoder.Encode(t); err != nil {
 		return nil, err
 	}
+	formatBodies(&out, "", nil, html, text)
+	slices.SortFunc(translations, func(a, b Translation) int { return strings.Compare(a.Locale, b.Locale) })
+	for _, translated := range translations {
+		formatBodies(&out, " ("+translated.Locale+")", translated.Subject, translated.HTML, translated.Text)
+	}
+	return out.Bytes(), nil
+}
+
+func formatBodies(out *bytes.Buffer, locale string, subject, html, text *string) {
 	for _, body := range []struct {
 		name string
 		text *string
-	}{{"html", html}, {"text", text}} {
+	}{{"subject", subject}, {"html", html}, {"text", text}} {
 		if body.text != nil {
-			fmt.Fprintf(&out, "%s:\n%s\n", body.name, *body.text)
+			fmt.Fprintf(out, "%s%s:\n%s\n", body.name, locale, *body.text)
 		}
 	}
-	return out.Bytes(), nil
 }
 
 // Pull writes the templates of an account to a folder.

@@ -40,3 +40,19 @@ type Variable struct {
 	Required bool   `json:"required"` // a send without it is refused
 	Fallback any    `json:"fallback"` // default value; null if there is none
 }
+
+// Translation is the content of a template in another language. Parts that it lacks are empty.
+type Translation struct {
+	Locale  string `json:"locale"` // BCP 47
+	Subject string `json:"subject,omitempty"`
+	HTML    string `json:"html,omitempty"`
+	Text    string `json:"text,omitempty"`
+}
+
+// TranslationSummary says which parts a translation has.
+type TranslationSummary struct {
+	Locale  string `json:"locale"`
+	Subject bool   `json:"subject,omitempty"`
+	HTML    bool   `json:"html,omitempty"`
+	Text    bool   `json:"text,omitempty"`
+}

@@ -119,6 +119,8 @@ type Step struct {
 type TemplateRef struct {
 	ID        string         `json:"id,omitempty"`
 	Alias     string         `json:"alias,omitempty"`
+	Locale    string         `json:"locale,omitempty"`
+	TimeZone  string         `json:"time_zone,omitempty"`
 	Variables map[string]any `json:"variables,omitempty"`
 }
 

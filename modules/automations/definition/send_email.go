@@ -2,7 +2,9 @@ package definition
 
 import (
 	"fmt"
+	"strings"
 
+	"github.com/postrider/postrider/modules/templates/language"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
 )
@@ -31,6 +33,10 @@ func (emailStep) members() []member {
 		{"template", objectForm(
 			member{"id", textForm(100, nil), false, "ID of the template. Send either alias or id."},
 			member{"alias", textForm(200, nil), false, "Alias of the template. Send either alias or id."},
+			member{"locale", textForm(200, nil), false,
+				"Language of the recipient as a BCP 47 tag, with Liquid. Defaults to American English."},
+			member{"time_zone", textForm(200, nil), false,
+				"Time zone of the recipient from the IANA database, with Liquid. Defaults to the zone that a time contains."},
 			member{"variables", variables, false,
 				"Liquid in strings. A string that consists of one output keeps the type of the value."},
 		).withSchema(map[string]any{"oneOf": []any{requireField("id"), requireField("alias")}}).titled("StepTemplate"),
@@ -72,6 +78,8 @@ func (emailStep) validate(s *Step, path string, wrong fault.Fields) {
 		if (t.ID == "") == (t.Alias == "") {
 			wrong.Add(joinPath(path, "template"), "must have exactly one of id and alias")
 		}
+		language.NewLocale(withoutLiquid(t.Locale), joinPath(path, "template.locale"), withoutLiquid(t.TimeZone),
+			joinPath(path, "template.time_zone"), wrong)
 		for name, body := range map[string]string{"html": s.HTML, "text": s.Text} {
 			if body != "" {
 				wrong.Add(joinPath(path, name), "cannot be combined with a template")
@@ -88,6 +96,14 @@ func (emailStep) validate(s *Step, path string, wrong fault.Fields) {
 	if s.HTML == "" && s.Text == "" {
 		wrong.Add(joinPath(path, "html"), "html, text or template is required")
 	}
+}
+
+// withoutLiquid returns a text that is known before the step runs, or "".
+func withoutLiquid(text string) string {
+	if strings.Contains(text, "{{") || strings.Contains(text, "{%") {
+		return ""
+	}
+	return strings.TrimSpace(text)
 }
 
 func (emailStep) summary(s *Step) string {

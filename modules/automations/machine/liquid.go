@@ -116,7 +116,7 @@ type texts struct {
 }
 
 func (p *Program) textsOf(ctx context.Context, step int, run Run, scope expression.Scope) *texts {
-	return &texts{&p.steps[step], language.NewBudget(ctx), liquidValues(scope, p.Definition.Name, run.AutomationID),
+	return &texts{&p.steps[step], language.NewBudget(ctx, language.Locale{}), liquidValues(scope, p.Definition.Name, run.AutomationID),
 		scope}
 }
 

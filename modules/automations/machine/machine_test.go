@@ -146,6 +146,24 @@ func TestRendersTextsWithEvent(t *testing.T) {
 	}
 }
 
+func TestRendersLocaleOfTemplate(t *testing.T) {
+	t.Parallel()
+	p := compileProgram(t, `{"name": "N", "trigger": {"event": "e"}, "steps": [{"type": "send_email",
+		"template": {"alias": "a", "locale": " {{event.data.locale}}", "time_zone": "Europe/{{event.data.city}}"}}]}`)
+	run := runOf(map[string]any{"locale": "pt-BR", "city": "Lisbon"})
+	_, out := p.Advance(t.Context(), run, machine.State{}, machine.AdvanceInput{Now: start})
+	e, is := out.Effect.(*machine.RenderedEmail)
+	if !is || e.Template.Locale != "pt-BR" || e.Template.TimeZone != "Europe/Lisbon" {
+		t.Errorf("the outcome is %+v, want an email for pt-BR in Europe/Lisbon", out)
+	}
+	_, wrong := definition.Decode([]byte(`{"name": "N", "trigger": {"event": "e"}, "steps": [{"type": "send_email",
+		"template": {"alias": "a", "locale": "german", "time_zone": "Mars/Base"}}]}`))
+	if diff := cmp.Diff([]string{"steps[0].template.locale", "steps[0].template.time_zone"},
+		slices.Sorted(maps.Keys(wrong))); diff != "" {
+		t.Errorf("invalid fields (-want +got):\n%s", diff)
+	}
+}
+
 // Event data is stored before the run reads it, so a value that cannot be sent unchanged must not fail the run.
 func TestCleansRenderedValues(t *testing.T) {
 	t.Parallel()

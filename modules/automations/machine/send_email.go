@@ -49,6 +49,8 @@ func (emailStep) texts(s *definition.Step) (out []source) {
 		out = addText(out, "headers."+header.Name, header.Value)
 	}
 	if s.Template != nil {
+		out = addText(out, "template.locale", s.Template.Locale)
+		out = addText(out, "template.time_zone", s.Template.TimeZone)
 		out = append(out, findLiquid("template.variables", s.Template.Variables)...)
 	}
 	return out
@@ -102,7 +104,8 @@ func (emailStep) render(t *texts, s *definition.Step) (Effect, error) {
 		if _, given := filled["event"]; !given {
 			filled["event"] = t.scope.Trigger // supplies declared variables such as event.data.plan
 		}
-		e.Template = &definition.TemplateRef{ID: s.Template.ID, Alias: s.Template.Alias, Variables: filled}
+		e.Template = &definition.TemplateRef{ID: s.Template.ID, Alias: s.Template.Alias, Variables: filled,
+			Locale: strings.TrimSpace(one("template.locale")), TimeZone: strings.TrimSpace(one("template.time_zone"))}
 	}
 	return e, failed
 }

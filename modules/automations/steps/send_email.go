@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/automations/definition"
@@ -47,10 +48,16 @@ func (e emailEffect) check(ctx context.Context, c StepCheck) error {
 // emailContent is the unrendered content of a step, completed by its template.
 type emailContent struct {
 	from, subject, html, text string
+	translated                []shape.Translation
 	unsubscribes              bool
 }
 
 func (e emailContent) hasToken() bool {
+	for _, t := range e.translated {
+		if (emailContent{subject: t.Subject, html: t.HTML, text: t.Text}).hasToken() {
+			return true
+		}
+	}
 	return unsubscribe.InSubjectOrText(e.subject) || unsubscribe.InMarkup(e.html) || unsubscribe.InSubjectOrText(e.text)
 }
 
@@ -88,6 +95,7 @@ func (e emailEffect) checkTemplate(ctx context.Context, c StepCheck, content *em
 	if version.Text != nil {
 		content.text = *version.Text
 	}
+	content.translated = version.Translations
 	content.unsubscribes = content.unsubscribes || c.Step.Unsubscribe == nil && version.UnsubscribeEnabled
 	if content.from = cmp.Or(content.from, version.From); content.from == "" {
 		c.Report("from", "is required: the template names no sender")
@@ -178,6 +186,8 @@ func codeOf(f *fault.Error) string {
 		switch {
 		case strings.HasPrefix(field, "template.variables"):
 			return "template_variables"
+		case field == "template.locale", field == "template.time_zone":
+			return "template_locale"
 		case strings.HasPrefix(field, "template") && strings.Contains(reason, "published"):
 			return "template_not_published"
 		case strings.HasPrefix(field, "template"):
@@ -214,7 +224,8 @@ func messageOf(e *machine.RenderedEmail) sending.Message {
 		m.From = sending.Mailbox{Text: e.From}
 	}
 	if e.Template != nil {
-		m.Template = &sending.TemplateRef{ID: e.Template.ID, Alias: e.Template.Alias, Variables: e.Template.Variables}
+		m.Template = &sending.TemplateRef{ID: e.Template.ID, Alias: e.Template.Alias, Locale: e.Template.Locale,
+			TimeZone: e.Template.TimeZone, Variables: e.Template.Variables}
 	}
 	return m
 }

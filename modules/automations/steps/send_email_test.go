@@ -12,6 +12,7 @@ func TestCodeDoesNotDependOnMapOrder(t *testing.T) {
 	for want, fields := range map[string]fault.Fields{
 		"template_missing":   {"template": "does not exist", "template.variables.name": "is required", "to": "is required"},
 		"template_variables": {"template.variables.name": "is required", "to[0]": "is not an address"},
+		"template_locale":    {"template.locale": "must be a language", "to": "is required"},
 		"invalid_recipient":  {"bcc[1]": "is not an address", "template": "must be published first"},
 	} {
 		for range 30 {

@@ -29,14 +29,16 @@ type Fakes struct {
 	mu         sync.Mutex
 	Suppressed map[string]string // reasons keyed by address
 	Rendered   templates.Rendered
-	RenderErr  error
-	Fallback   bool
-	Left       int           // messages left in the caps; negative: unlimited
-	ResetIn    time.Duration // time until the caps reset; 0: unknown
-	Refunded   int
-	Back       []accounts.EmailUsage // refunded uses
-	Moved      []accounts.EmailUsage // pairs of the old and the new time
-	BlockedErr error                 // error that FindBlocks returns once
+	// TemplateRef is that of the last render.
+	TemplateRef templates.Ref
+	RenderErr   error
+	Fallback    bool
+	Left        int           // messages left in the caps; negative: unlimited
+	ResetIn     time.Duration // time until the caps reset; 0: unknown
+	Refunded    int
+	Back        []accounts.EmailUsage // refunded uses
+	Moved       []accounts.EmailUsage // pairs of the old and the new time
+	BlockedErr  error                 // error that FindBlocks returns once
 
 	BlockedMost int // addresses that FindBlocks answers before its deadline; 0: all
 }
@@ -110,7 +112,10 @@ func (n *Fakes) Link(u suppression.Unsubscribe) string {
 		suppression.CategoryKey(u.Category)
 }
 
-func (n *Fakes) Render(context.Context, string, templates.Ref, map[string]any) (templates.Rendered, error) {
+func (n *Fakes) Render(_ context.Context, _ string, ref templates.Ref, _ map[string]any) (templates.Rendered, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.TemplateRef = ref
 	return n.Rendered, n.RenderErr
 }
 

@@ -136,7 +136,7 @@ func (b *Body) compileJSON(value any) error {
 
 // Fill returns the body for one message.
 func (b *Body) Fill(ctx context.Context, m Message) (string, error) {
-	f := bodyRenderer{b, language.NewBudget(ctx), map[string]any{"id": m.ID, "to": m.To, "from": m.From, "text": m.Text,
+	f := bodyRenderer{b, language.NewBudget(ctx, language.Locale{}), map[string]any{"id": m.ID, "to": m.To, "from": m.From, "text": m.Text,
 		"encoding": m.Encoding, "segments": m.Segments, "receipt_url": m.ReceiptURL}}
 	switch {
 	case b.whole != nil:

@@ -17,6 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/web/egress"
 )
 
 // Change contains all settings of an account.
@@ -55,9 +56,8 @@ const (
 )
 
 var (
-	headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$")
-	pathForm   = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}(\.[A-Za-z0-9_-]{1,64}){0,9}$`)
-	sidForm    = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+	pathForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}(\.[A-Za-z0-9_-]{1,64}){0,9}$`)
+	sidForm  = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 )
 
 // ownHeaders are headers that only the service sets.
@@ -223,7 +223,7 @@ func (s *Service) validateTwilio(c Change, config *shape.SMSProvider, before sha
 	}
 	held.AuthToken = t.AuthToken.Reveal()
 	switch {
-	case held.AuthToken != "" && !isHeaderValue(held.AuthToken):
+	case held.AuthToken != "" && !egress.IsHeaderValue(held.AuthToken):
 		wrong.Add("twilio.auth_token", "cannot contain spaces or control characters")
 	case held.AuthToken == "" && (kept.AuthToken == "" || before.AccountSID != config.AccountSID ||
 		before.BaseURL != config.BaseURL):
@@ -258,19 +258,14 @@ func (s *Service) validateHTTP(h HTTPChange, config *shape.SMSProvider, before s
 	for name, value := range h.Headers {
 		path := "http.headers." + name
 		switch {
-		case !headerName.MatchString(name):
+		case !egress.IsHeaderName(name):
 			wrong.Add("http.headers", "must have valid header names")
 		case slices.Contains(ownHeaders, strings.ToLower(name)):
 			wrong.Add(path, "cannot be set: the service sets this header")
-		case len(value) > maxHeaderValue || !isHeaderValue(value):
+		case len(value) > maxHeaderValue || !egress.IsHeaderValue(value):
 			wrong.Add(path, "must be at most %d visible ASCII characters", maxHeaderValue)
 		}
 	}
 	config.HeaderNames = slices.Sorted(maps.Keys(held.Headers))
 	return held
-}
-
-// isHeaderValue reports whether a text is a valid header value: visible ASCII characters and spaces.
-func isHeaderValue(text string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }

@@ -26,6 +26,7 @@ const quick = 20 * time.Millisecond
 // output, variable use and loop iteration.
 type Budget struct {
 	ctx      context.Context //nolint:containedctx // lives only as long as one render
+	locale   Locale          // of the recipient
 	slow     time.Time       // when the render starts to count as slow work
 	deadline time.Time
 	steps    int
@@ -33,24 +34,33 @@ type Budget struct {
 	leave    func() // ends the slow work; nil if there is none
 }
 
-// NewBudget returns the budget of a render that begins now.
-func NewBudget(ctx context.Context) *Budget {
+// NewBudget returns the budget of a render for a locale that begins now.
+func NewBudget(ctx context.Context, locale Locale) *Budget {
 	now := time.Now()
-	return &Budget{ctx: ctx, slow: now.Add(quick), deadline: now.Add(RenderTime)}
+	return &Budget{ctx: ctx, locale: locale, slow: now.Add(quick), deadline: now.Add(RenderTime)}
 }
 
 // spend counts a step and returns an error if the render must stop.
 func (b *Budget) spend() error {
-	if b.steps++; b.broken == nil && b.steps%16 == 0 {
-		now := time.Now()
-		switch {
-		case b.ctx.Err() != nil:
-			b.broken = b.ctx.Err()
-		case now.After(b.deadline):
-			b.broken = errTooSlow
-		case b.leave == nil && now.After(b.slow):
-			b.broken = b.enter(now)
-		}
+	if b.steps++; b.steps%16 == 0 {
+		return b.check()
+	}
+	return b.broken
+}
+
+// check returns an error if the render must stop.
+func (b *Budget) check() error {
+	if b.broken != nil {
+		return b.broken
+	}
+	now := time.Now()
+	switch {
+	case b.ctx.Err() != nil:
+		b.broken = b.ctx.Err()
+	case now.After(b.deadline):
+		b.broken = errTooSlow
+	case b.leave == nil && now.After(b.slow):
+		b.broken = b.enter(now)
 	}
 	return b.broken
 }

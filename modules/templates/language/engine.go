@@ -9,8 +9,10 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/osteele/liquid"
+	"github.com/osteele/liquid/filters"
+	"github.com/osteele/liquid/parser"
 	"github.com/osteele/liquid/render"
+	"github.com/osteele/liquid/tags"
 
 	"github.com/postrider/postrider/runtime/base/fault"
 )
@@ -47,7 +49,7 @@ const tickName = "postrider_tick"
 // Engine compiles one kind of part. There are two engines: HTML escapes inserted values, Text (for the subject
 // and the text) does not.
 type Engine struct {
-	liquid *liquid.Engine
+	config render.Config // with filters for the zero Locale
 	html   bool
 	tick   render.Node
 }
@@ -59,26 +61,37 @@ var (
 )
 
 func newEngine(html bool) *Engine {
-	e := &Engine{liquid: liquid.NewEngine(), html: html}
-	addFilters(e.liquid, html)
-	if html {
-		e.liquid.SetAutoEscapeReplacer(render.HtmlEscaper)
-	}
+	e := &Engine{config: newConfig(html, &Budget{}), html: html}
 	// A condition that is never true and writes nothing. Writing even an empty string would change what {%-
 	// trims.
-	tick, err := e.liquid.ParseString("{% if " + tickName + " %}{% endif %}")
+	tick, err := e.config.Compile("{% if "+tickName+" %}{% endif %}", parser.SourceLoc{})
 	if err != nil {
 		panic("language: " + err.Error())
 	}
-	e.tick = tick.GetRoot().(*render.SeqNode).Children[0] //nolint:forcetypeassert // the root of a tree is a sequence
+	e.tick = tick.(*render.SeqNode).Children[0] //nolint:forcetypeassert // the root of a tree is a sequence
 	return e
+}
+
+// newConfig returns the tags and the filters of the language. Filters do not receive a context, so those that need one
+// are bound to the budget of a render.
+func newConfig(html bool, b *Budget) render.Config {
+	c := render.NewConfig()
+	filters.AddStandardFilters(&c)
+	tags.AddStandardTags(&c)
+	addFilters(&c, html)
+	addBoundFilters(&c, html, b)
+	if html {
+		c.SetAutoEscapeReplacer(render.HtmlEscaper)
+	}
+	return c
 }
 
 // CompiledSource is one compiled source.
 type CompiledSource struct {
 	Name string // field that contains it: subject, html or text
 
-	compiled *liquid.Template
+	engine   *Engine
+	root     render.Node
 	findings findings
 }
 
@@ -98,7 +111,7 @@ func (e *Engine) Compile(name, source string) (p *CompiledSource, err error) {
 		source = encodedToken.ReplaceAllString(source, unsubscribeMark)
 	}
 	// The name is passed as a file name, because the library reports the innermost line only if there is one.
-	compiled, failed := e.liquid.ParseTemplateLocation([]byte(source), name, 1)
+	root, failed := e.config.Compile(source, parser.SourceLoc{Pathname: name, LineNo: 1})
 	if failed != nil {
 		found := &problem{line: max(failed.LineNumber(), 1), text: explainError(failed)}
 		if _, quoted, is := strings.Cut(found.text, `error in "`); is {
@@ -107,13 +120,18 @@ func (e *Engine) Compile(name, source string) (p *CompiledSource, err error) {
 		return nil, found.locate(written, spans)
 	}
 	w := &walker{html: e.html, tick: e.tick, found: findings{paths: map[string]int{}}}
-	if err := w.walkNode(compiled.GetRoot(), scope{}); err != nil {
+	if err := w.walkNode(root, scope{}); err != nil {
 		if found, is := errors.AsType[*problem](err); is {
 			return nil, found.locate(written, spans)
 		}
 		return nil, err
 	}
-	return &CompiledSource{Name: name, compiled: compiled, findings: w.found}, nil
+	if e.html && w.found.markdown {
+		if err := checkMarkdownPlaces(written, spans); err != nil {
+			return nil, err
+		}
+	}
+	return &CompiledSource{Name: name, engine: e, root: root, findings: w.found}, nil
 }
 
 // Render inserts values into a part. The error is a sentence for the author, an error of the context, or an
@@ -129,7 +147,11 @@ func (p *CompiledSource) Render(b *Budget, values map[string]any) (text string, 
 	}
 	out := &output{budget: b}
 	defer b.pauseSlowWork()
-	failed := p.compiled.FRender(out, bindings)
+	config := p.engine.config
+	if p.findings.localized && b.locale != (Locale{}) || p.findings.markdown {
+		config = newConfig(p.engine.html, b)
+	}
+	failed := render.Render(p.root, out, bindings, config)
 	switch {
 	case b.broken != nil:
 		return "", b.broken
@@ -146,7 +168,7 @@ func IsOver(err error) bool {
 }
 
 // explainError returns the library's error as one short line without its location.
-func explainError(err liquid.SourceError) string {
+func explainError(err parser.Error) string {
 	text := err.Error()
 	if cause := err.Cause(); cause != nil {
 		text = cause.Error()

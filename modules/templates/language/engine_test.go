@@ -29,7 +29,7 @@ func fillWith(t testing.TB, e *Engine, source string, values map[string]any) (st
 		}
 		taken[key] = v
 	}
-	return p.Render(NewBudget(t.Context()), taken)
+	return p.Render(NewBudget(t.Context(), Locale{}), taken)
 }
 
 var people = map[string]any{
@@ -232,7 +232,7 @@ func TestRenderStopsWhenContextIsCancelled(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := p.Render(NewBudget(ctx), map[string]any{"l": make([]any, MaxList)}); !errors.Is(err,
+	if _, err := p.Render(NewBudget(ctx, Locale{}), map[string]any{"l": make([]any, MaxList)}); !errors.Is(err,
 		context.Canceled) {
 		t.Errorf("rendering with a cancelled context returned %v, want context.Canceled", err)
 	}
@@ -254,15 +254,15 @@ func TestLimitsSlowRendersPerOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := slowWork.Bind(t.Context(), "acc_1")
-	if _, err := slow.Render(NewBudget(ctx), map[string]any{"l": make([]any, MaxList)}); fault.Classify(err).
+	if _, err := slow.Render(NewBudget(ctx, Locale{}), map[string]any{"l": make([]any, MaxList)}); fault.Classify(err).
 		Code != fault.CodeRateLimit || !IsOver(err) {
 		t.Errorf("a slow render during another one of the same owner returned %v, want %s", err, fault.CodeRateLimit)
 	}
-	if got, err := fast.Render(NewBudget(ctx), map[string]any{"x": "y"}); err != nil || got != "y" {
+	if got, err := fast.Render(NewBudget(ctx, Locale{}), map[string]any{"x": "y"}); err != nil || got != "y" {
 		t.Errorf("a quick render during a slow one returned %q and %v, want y", got, err)
 	}
 	slowWork.Release("acc_1")
-	b := NewBudget(ctx)
+	b := NewBudget(ctx, Locale{})
 	_, _ = slow.Render(b, map[string]any{"l": make([]any, MaxList)})
 	if held := slowWork.InUse(); len(held) != 0 || b.leave != nil {
 		t.Errorf("after a slow render %v slots are still held", held)
@@ -279,7 +279,7 @@ func TestCompiledTemplateRendersConcurrently(t *testing.T) {
 	for i := range cap(wrong) {
 		go func() {
 			word := fmt.Sprint(i)
-			got, err := p.Render(NewBudget(context.WithoutCancel(t.Context())),
+			got, err := p.Render(NewBudget(context.WithoutCancel(t.Context()), Locale{}),
 				map[string]any{"l": []any{"a", "b"}, "name": word})
 			if want := "a" + word + "b" + word; err != nil || got != want {
 				wrong <- fmt.Sprint(got, err)
@@ -313,7 +313,7 @@ func FuzzTemplate(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			out, err := p.Render(NewBudget(t.Context()),
+			out, err := p.Render(NewBudget(t.Context(), Locale{}),
 				map[string]any{"x": "<zqz>", "l": []any{"<zqz>", Object{"a": "<zqz>"}}})
 			if err == nil && len(out) > MaxRender {
 				t.Errorf("%d bytes", len(out))

@@ -123,10 +123,16 @@ func nameLength(s string) int {
 
 // usage lists the variables and filters that an expression uses.
 type usage struct {
-	paths   []string // such as customer.name, or customer if the rest is computed
-	filters []string // in order of appearance
+	paths   []string    // such as customer.name, or customer if the rest is computed
+	filters []filterUse // in order of appearance
 	ranges  bool
 	loop    string // name of the loop variable of a for
+}
+
+// filterUse is a filter with the tokens of its arguments.
+type filterUse struct {
+	name      string
+	arguments []token
 }
 
 // parseUsage parses an expression or, with isLoop, the arguments of a for.
@@ -144,11 +150,14 @@ func parseUsage(expression string, isLoop bool) (u usage, ok bool) {
 	for i := 0; i < len(list); i++ {
 		t := list[i]
 		isFilter := i > 0 && list[i-1] == token{tokenSymbol, "|"}
+		if n := len(u.filters); n > 0 && !isFilter {
+			u.filters[n-1].arguments = append(u.filters[n-1].arguments, t)
+		}
 		switch {
 		case t == token{tokenSymbol, ".."}:
 			u.ranges = true
 		case isFilter && (t.kind == tokenName || t.kind == tokenKeyword):
-			u.filters = append(u.filters, t.text)
+			u.filters = append(u.filters, filterUse{name: t.text})
 		case t.kind == tokenName && isLoop && i > 0 && t.text == "reversed":
 		case t.kind == tokenName && !slices.Contains(wordsOfTheLanguage, t.text):
 			var path string

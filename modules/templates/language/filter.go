@@ -1,24 +1,26 @@
 package language
 
 import (
-	"errors"
 	"fmt"
 	"html"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
-	"time"
 
-	"github.com/osteele/liquid"
+	"github.com/osteele/liquid/render"
 	"github.com/osteele/liquid/values"
-	"github.com/osteele/tuesday"
 )
 
-// breakLines converts line breaks to <br>. In html, its result is not escaped again, so it must be the last
-// filter.
-const breakLines = "newline_to_br"
+// Filters whose result is not escaped in html, so that they must be the last one.
+const (
+	breakLines  = "newline_to_br" // converts line breaks to <br>
+	markdown    = "markdown"      // converts CommonMark
+	trustedHTML = "raw"           // inserts HTML as it is
+)
 
 // allowed are the filters that authors may use: those of the library whose result is at most as large as
-// their input, and the capped ones below. Excluded are: safe, which disables escaping; json, inspect and
+// their input, and the capped ones below. Excluded are: safe, which need not be the last filter; json, inspect and
 // type, which expose Go's view of a value; uniq, which is quadratic; strip_html, which does not do what its
 // name says.
 //
@@ -32,51 +34,72 @@ var allowed = map[string]bool{
 	"escape_once": true, "url_decode": true,
 	// Our replacements for filters of the library.
 	"append": true, "prepend": true, "replace": true, "replace_first": true, "replace_last": true, "join": true, "concat": true, "split": true,
-	"truncate": true, "url_encode": true, "escape": true, "date": true, breakLines: true,
+	"truncate": true, "url_encode": true, "escape": true, breakLines: true,
+	markdown: true, trustedHTML: true,
+	"date": true, "datetime": true, "money": true, "number": true, "percent": true,
 }
+
+// Filters returns the names of the filters, sorted.
+func Filters() []string { return slices.Sorted(maps.Keys(allowed)) }
 
 func isFilter(name string) bool { return allowed[name] }
 
 var errLong = fmt.Errorf("produces more than %d bytes", maxText)
 
+// localized are the filters whose result depends on the locale of the recipient.
+var localized = []string{"date", "datetime", "money", "number", "percent", "pluralize"}
+
+// addBoundFilters adds the filters that format values for the locale of a render, or check its budget.
+func addBoundFilters(e *render.Config, isHTML bool, b *Budget) {
+	l := b.locale
+	e.AddFilter(markdown, markdownFilter(isHTML, b))
+	e.AddFilter("date", l.formatDate)
+	e.AddFilter("datetime", l.formatDateTime)
+	e.AddFilter("money", l.formatMoney)
+	e.AddFilter("number", l.formatNumber)
+	e.AddFilter("percent", l.formatPercent)
+	e.AddFilter("pluralize", l.pluralize)
+}
+
 // addFilters replaces the filters whose results can grow with limited ones, because a chain of them could
 // double a text at every step.
-func addFilters(e *liquid.Engine, isHTML bool) {
-	e.RegisterFilter("append", func(s, suffix string) (string, error) { return limitText(s + suffix) })
-	e.RegisterFilter("prepend", func(s, prefix string) (string, error) { return limitText(prefix + s) })
-	e.RegisterFilter("replace", func(s, old,
+func addFilters(e *render.Config, isHTML bool) {
+	e.AddFilter("append", func(s, suffix string) (string, error) { return limitText(s + suffix) })
+	e.AddFilter("prepend", func(s, prefix string) (string, error) { return limitText(prefix + s) })
+	e.AddFilter("replace", func(s, old,
 		by string) (string, error) {
 		return replaceText(s, old, by, strings.Count(s, old))
 	})
-	e.RegisterFilter("replace_first", func(s, old, by string) (string, error) { return replaceText(s, old, by, 1) })
-	e.RegisterFilter("replace_last", func(s, old, by string) (string, error) {
+	e.AddFilter("replace_first", func(s, old, by string) (string, error) { return replaceText(s, old, by, 1) })
+	e.AddFilter("replace_last", func(s, old, by string) (string, error) {
 		i := strings.LastIndex(s, old)
 		if i < 0 {
 			return s, nil
 		}
 		return limitText(s[:i] + by + s[i+len(old):])
 	})
-	e.RegisterFilter("join", joinList)
-	e.RegisterFilter("concat", func(a,
+	e.AddFilter("join", joinList)
+	e.AddFilter("concat", func(a,
 		b []any) ([]any, error) {
 		return limitList(append(append(make([]any, 0, len(a)+len(b)), a...), b...))
 	})
-	e.RegisterFilter("split", splitText)
-	e.RegisterFilter("truncate", truncateText)
-	e.RegisterFilter("url_encode", encodeURL)
-	e.RegisterFilter("date", formatDate)
+	e.AddFilter("split", splitText)
+	e.AddFilter("truncate", truncateText)
+	e.AddFilter("url_encode", encodeURL)
 	if isHTML {
 		// Output is escaped at the end; escaping once is enough.
-		e.RegisterFilter("escape", func(s string) string { return s })
-		e.RegisterFilter("escape_once", html.UnescapeString)
-		e.RegisterFilter(breakLines, func(s string) (any, error) {
+		e.AddFilter("escape", func(s string) string { return s })
+		e.AddFilter("escape_once", html.UnescapeString)
+		e.AddFilter(breakLines, func(s string) (any, error) {
 			broken, err := limitText(strings.ReplaceAll(html.EscapeString(s), "\n", "<br />\n"))
 			return values.SafeValue{Value: broken}, err
 		})
+		e.AddFilter(trustedHTML, func(s string) any { return values.SafeValue{Value: s} })
 		return
 	}
-	e.RegisterFilter("escape", func(s string) (string, error) { return limitText(html.EscapeString(s)) })
-	e.RegisterFilter(breakLines,
+	e.AddFilter(trustedHTML, func(s string) string { return s })
+	e.AddFilter("escape", func(s string) (string, error) { return limitText(html.EscapeString(s)) })
+	e.AddFilter(breakLines,
 		func(s string) (string, error) { return limitText(strings.ReplaceAll(s, "\n", "<br />\n")) })
 }
 
@@ -154,29 +177,4 @@ func encodeURL(s string) (string, error) {
 		return "", errLong
 	}
 	return url.QueryEscape(s), nil
-}
-
-var errFormat = errors.New("the format of a date is longer than 100 characters, or has a number of more than four digits")
-
-// formatDate formats like strftime. Widths are limited, because %9999999d would exhaust memory.
-func formatDate(at time.Time, format func(string) string) (string, error) {
-	f := format("%a, %b %d, %y")
-	if len(f) > 100 || wideDirective(f) {
-		return "", errFormat
-	}
-	return tuesday.Strftime(f, at)
-}
-
-func wideDirective(format string) bool {
-	digits := 0
-	for _, r := range format {
-		if r < '0' || r > '9' {
-			digits = 0
-			continue
-		}
-		if digits++; digits > 4 { // allows a literal 2026
-			return true
-		}
-	}
-	return false
 }

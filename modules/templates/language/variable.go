@@ -121,6 +121,9 @@ func (p *CompiledSource) UndeclaredVariables(declared []shape.Variable) []string
 // Variables returns the variables that a part uses, as dotted paths, sorted by name.
 func (p *CompiledSource) Variables() []string { return slices.Sorted(maps.Keys(p.findings.paths)) }
 
+// TrustedOutputs returns the outputs of a part that are inserted into html without escaping, by the filter raw.
+func (p *CompiledSource) TrustedOutputs() []TrustedOutput { return p.findings.trusted }
+
 // Line returns the line where a part first uses a variable, or 0 if it does not use it.
 func (p *CompiledSource) Line(variable string) int { return p.findings.paths[variable] }
 

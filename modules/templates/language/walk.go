@@ -10,7 +10,16 @@ import (
 
 // findings is the result of walking one source.
 type findings struct {
-	paths map[string]int // variables used, except loop variables, with the line of their first use
+	paths     map[string]int // variables used, except loop variables, with the line of their first use
+	localized bool           // a filter depends on the locale
+	markdown  bool
+	trusted   []TrustedOutput
+}
+
+// TrustedOutput is an output that is inserted into html without escaping.
+type TrustedOutput struct {
+	Line       int
+	Expression string
 }
 
 // walker checks the syntax tree of a source against an allow-list, so that additions in later versions of the
@@ -111,11 +120,20 @@ func (w *walker) walkExpression(text string, line int, isLoop, isOutput bool, s 
 		return u, &problem{line: line, near: text, text: "ranges such as (1..5) are not allowed"}
 	}
 	for i, f := range u.filters {
-		if !isFilter(f) {
-			return u, &problem{line: line, near: text, text: fmt.Sprintf("there is no filter %s", f)}
+		if !isFilter(f.name) {
+			return u, &problem{line: line, near: text, text: fmt.Sprintf("there is no filter %s", f.name)}
 		}
-		if f == breakLines && (!isOutput || i < len(u.filters)-1) {
-			return u, &problem{line: line, near: text, text: breakLines + " must be the last filter of an output"}
+		if reason := f.refusal(); reason != "" {
+			return u, &problem{line: line, near: text, text: f.name + " " + reason}
+		}
+		isMarkup := f.name == breakLines || f.name == markdown || f.name == trustedHTML
+		if isMarkup && (!isOutput || i < len(u.filters)-1) {
+			return u, &problem{line: line, near: text, text: f.name + " must be the last filter of an output"}
+		}
+		w.found.localized = w.found.localized || slices.Contains(localized, f.name)
+		w.found.markdown = w.found.markdown || f.name == markdown
+		if f.name == trustedHTML && w.html {
+			w.found.trusted = append(w.found.trusted, TrustedOutput{line, strings.TrimSpace(text)})
 		}
 	}
 	for _, path := range u.paths {

@@ -72,7 +72,7 @@ func renderSource(t testing.TB, source string, values map[string]any) (string, e
 	if err != nil {
 		return "", err
 	}
-	return p.Render(language.NewBudget(t.Context()), values)
+	return p.Render(language.NewBudget(t.Context(), language.Locale{}), values)
 }
 
 func TestInlineCSSReturnsSourceUnchanged(t *testing.T) {

@@ -26,7 +26,8 @@ type DeliveryRequest struct {
 	URL        string
 	DeliveryID string // for logging
 	EventID    string
-	Attempt    int // starts at 1
+	Attempt    int               // starts at 1
+	Headers    map[string]string // of the endpoint's owner
 	Body       []byte
 	Secrets    []secret.String // newest first
 }
@@ -54,6 +55,9 @@ func (p *Poster) Post(ctx context.Context, m DeliveryRequest) Result {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL, bytes.NewReader(m.Body))
 	if err != nil {
 		return Result{Failure: "the URL is invalid"}
+	}
+	for name, value := range m.Headers { // first, so that they replace none of ours
+		request.Header.Set(name, value)
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", userAgent)

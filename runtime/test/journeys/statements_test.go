@@ -45,7 +45,8 @@ func TestNestedEmailsCostFewStatements(t *testing.T) {
 	least := func(query string, first int) int {
 		t.Helper()
 		var fewest []string
-		for round := range 5 { // background work does not run in every round
+		// Background work, such as that of the sends above, does not run in every round.
+		for round, times := 0, 0; times < 3 && round < 50; round++ {
 			begin, end := fmt.Sprintf("begin %d of %d of %s", round, first, query), fmt.Sprintf("end %d of %d of %s",
 				round, first, query)
 			var got struct {
@@ -67,8 +68,11 @@ func TestNestedEmailsCostFewStatements(t *testing.T) {
 				ran, done = server.Between(begin, end)
 				return done
 			})
-			if round == 0 || len(ran) < len(fewest) {
-				fewest = ran
+			switch {
+			case round == 0 || len(ran) < len(fewest):
+				fewest, times = ran, 1
+			case len(ran) == len(fewest):
+				times++
 			}
 		}
 		t.Logf("%d emails: %d statements:\n%s", first, len(fewest), strings.Join(fewest, "\n"))

@@ -17,7 +17,7 @@ export interface components {
     AddPaymentMethod: { return_path?: string | null }
     AddSuppression: { email: string; email_id?: string | null }
     AddSuppressions: { emails: (string)[] }
-    AddTemplate: { alias?: string | null; category?: string | null; from?: (components['schemas']["Mailbox"]) | (null); html?: string | null; name: string; reply_to?: (components['schemas']["Mailboxes"]) | (null); subject?: string | null; text?: string | null; unsubscribe_enabled?: boolean | null; variables?: (components['schemas']["TemplateVariableInput"])[] | null }
+    AddTemplate: { alias?: string | null; category?: string | null; from?: (components['schemas']["Mailbox"]) | (null); html?: string | null; name: string; reply_to?: (components['schemas']["Mailboxes"]) | (null); subject?: string | null; text?: string | null; translations?: (components['schemas']["TemplateTranslationInput"])[] | null; unsubscribe_enabled?: boolean | null; variables?: (components['schemas']["TemplateVariableInput"])[] | null }
     AddTemplateImage: { content: string; name?: string | null }
     AddressRule: { action: "accept" | "reject"; match: string }
     AddressRuleInput: { action: "accept" | "reject"; match: string }
@@ -106,7 +106,7 @@ export interface components {
     CreateAutomation: { description?: string | null; goal?: (components['schemas']["GoalDefinition"]) | (null); name: string; steps: (components['schemas']["StepDefinition"])[]; timezone?: string | null; trigger: (components['schemas']["TriggerDefinition"]) }
     CreateInvitation: { email: string; role: "owner" | "admin" | "developer" | "billing" | "viewer" }
     CreateSMTPCredential: { domain_ids?: (string)[] | null; name: string }
-    CreateWebhook: { events?: ("account.rate_exceeded" | "account.usage_reached" | "automation.completed" | "automation.failed" | "automation.started" | "automation.step_completed" | "contact.unsubscribed" | "domain.added" | "domain.claim_started" | "domain.claimed" | "domain.deleted" | "domain.deliverability_degraded" | "domain.dkim_rotated" | "domain.failed" | "domain.lost" | "domain.temporary_failure" | "domain.updated" | "domain.verified" | "email.bounced" | "email.cancelled" | "email.clicked" | "email.complained" | "email.delivered" | "email.delivery_delayed" | "email.failed" | "email.opened" | "email.received" | "email.scheduled" | "email.sent" | "email.suppressed" | "suppression.added" | "suppression.removed" | "webhook.disabled")[] | null; rate_limit?: number | null; url: string }
+    CreateWebhook: { description?: string | null; events?: ("account.rate_exceeded" | "account.usage_reached" | "automation.completed" | "automation.failed" | "automation.started" | "automation.step_completed" | "contact.unsubscribed" | "domain.added" | "domain.claim_started" | "domain.claimed" | "domain.deleted" | "domain.deliverability_degraded" | "domain.dkim_rotated" | "domain.failed" | "domain.lost" | "domain.temporary_failure" | "domain.updated" | "domain.verified" | "email.bounced" | "email.cancelled" | "email.clicked" | "email.complained" | "email.delivered" | "email.delivery_delayed" | "email.failed" | "email.opened" | "email.received" | "email.scheduled" | "email.sent" | "email.suppressed" | "suppression.added" | "suppression.removed" | "webhook.disabled")[] | null; filter?: (components['schemas']["WebhookFilterInput"]) | (null); headers?: Record<string, string> | null; rate_limit?: number | null; url: string }
     CustomEvent: { created_at: string; data: Record<string, unknown> | null; email: string | null; id: string; name: string; source: string; user_id: string | null }
     CustomEventAnswer: { event: components['schemas']["CustomEventDetail"] }
     CustomEventDetail: { created_at: string; data: Record<string, unknown> | null; email: string | null; id: string; matches: (components['schemas']["EventMatch"])[]; name: string; source: string; user_id: string | null }
@@ -151,7 +151,7 @@ export interface components {
     DomainVerifiedEvent: { created_at: string; data: components['schemas']["DomainPayload"]; type: "domain.verified" }
     DryRun: { automation_id: string; condition: (components['schemas']["ExpressionExplanation"]) | (null); error: string | null; outcome: "completed" | "failed" | "cancelled" | "not_started"; trace: (components['schemas']["SimulatedStep"])[]; version: number | null }
     EditAnswer: { edit: components['schemas']["EditRecord"] }
-    EditRecord: { author: string | null; category: string | null; edit: number; from: string | null; html: string | null; reply_to: (string)[]; saved_at: string; started_at: string; subject: string | null; template_id: string; text: string | null; unsubscribe_enabled: boolean; variables: (components['schemas']["TemplateVariable"])[] }
+    EditRecord: { author: string | null; category: string | null; edit: number; from: string | null; html: string | null; reply_to: (string)[]; saved_at: string; started_at: string; subject: string | null; template_id: string; text: string | null; translations: (components['schemas']["TemplateTranslation"])[]; unsubscribe_enabled: boolean; variables: (components['schemas']["TemplateVariable"])[] }
     EditSummary: { author: string | null; category: string | null; edit: number; from: string | null; reply_to: (string)[]; saved_at: string; started_at: string; subject: string | null; template_id: string; unsubscribe_enabled: boolean; variables: (components['schemas']["TemplateVariable"])[] }
     EmailAnswer: { email: components['schemas']["EmailRecord"] }
     EmailBouncedEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.bounced" }
@@ -181,6 +181,7 @@ export interface components {
     ErasedCounts: { emails: number; events: number; received: number; redacted: number; suppressions: number }
     Error: { error: components['schemas']["ProblemBody"] }
     EventExplanation: { event_id: string; matches: (components['schemas']["ExplainedMatch"])[]; near_misses: (components['schemas']["NearMiss"])[] }
+    EventFilter: { automation_ids: (string)[]; domain_ids: (string)[]; tags: (components['schemas']["TagFilter"])[]; template_ids: (string)[] }
     EventLogPage: { events: (components['schemas']["LoggedEvent"])[]; has_more: boolean; next_cursor: string }
     EventMatch: { automation_id: string; error: string | null; outcome: "started" | "resumed" | "cancelled" | "condition_false" | "condition_error" | "re_entry" | "too_many_runs" | "paused" | "loop_guard"; run_id: string | null; version: number }
     EventReceipt: { cancelled_runs: number; dry_run?: components['schemas']["DryRun"]; event: components['schemas']["CustomEvent"]; matched_automations: number; resumed_runs: number; run?: components['schemas']["StartedRun"] }
@@ -329,9 +330,9 @@ export interface components {
     RecoverWebhook: { only_failed?: boolean | null; since: string; until?: string | null }
     RecoveryAnswer: { recovery_codes: (string)[] }
     RefusedReports: { messages: number; reason: string }
-    RenderTemplate: { draft?: (components['schemas']["UnsavedTemplate"]) | (null); variables?: Record<string, unknown> | null; version?: (components['schemas']["TemplateVersionReference"]) | (null) }
+    RenderTemplate: { draft?: (components['schemas']["UnsavedTemplate"]) | (null); locale?: string | null; time_zone?: string | null; variables?: Record<string, unknown> | null; version?: (components['schemas']["TemplateVersionReference"]) | (null) }
     RenderedAnswer: { findings: (components['schemas']["Finding"])[]; rendered: components['schemas']["RenderedTemplate"] }
-    RenderedTemplate: { html: string | null; subject: string | null; text: string | null }
+    RenderedTemplate: { html: string | null; locale: string | null; subject: string | null; text: string | null }
     ReplyCause: { cause: string; fix: string; reason: string; recipients: number; reply: string | null }
     ReplyToReceivedEmail: { attachments?: (components['schemas']["AttachmentInput"])[] | null; bcc?: (components['schemas']["Mailboxes"]) | (null); cc?: (components['schemas']["Mailboxes"]) | (null); from?: (components['schemas']["Mailbox"]) | (null); headers?: Record<string, string> | null; html?: string | null; reply_to?: (components['schemas']["Mailboxes"]) | (null); subject?: string | null; tags?: (components['schemas']["TagsInput"]) | (null); text?: string | null; to?: (components['schemas']["Mailboxes"]) | (null) }
     RequirementRecord: { code: "spf" | "dkim" | "dmarc" | "alignment" | "complaints" | "bounces" | "ptr" | "tls" | "unsubscribe"; fix: string | null; found: string; providers: (string)[]; since: string; state: "met" | "close" | "broken" | "unknown" }
@@ -389,7 +390,7 @@ export interface components {
     StepSecretAnswer: { secret: string }
     StepTag: { name: string; value: string }
     StepTarget: ("continue" | "end" | "fail") | (components['schemas']["StepGoto"])
-    StepTemplate: { alias?: string; id?: string; variables?: Record<string, unknown> }
+    StepTemplate: { alias?: string; id?: string; locale?: string; time_zone?: string; variables?: Record<string, unknown> }
     StepWindow: { days?: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[]; from: string; to: string }
     StopEmailChange: { token: string }
     StoredGoal: { event: string; within_days: number }
@@ -403,18 +404,22 @@ export interface components {
     SuppressionRemovedEvent: { created_at: string; data: components['schemas']["SuppressionPayload"]; type: "suppression.removed" }
     SwitchAccount: { account_id: string }
     Tag: { name: string; value: string }
+    TagFilter: { name: string; value: string | null }
     TagInput: { name: string; value: string }
     TagMap: Record<string, string>
     TagsInput: ((components['schemas']["TagInput"])[]) | (components['schemas']["TagMap"])
     TemplateAnswer: { template: components['schemas']["TemplateRecord"] }
     TemplateEditList: { edits: (components['schemas']["EditSummary"])[]; has_more: boolean; next_cursor: string | null }
     TemplateList: { has_more: boolean; next_cursor: string | null; templates: (components['schemas']["TemplateSummary"])[] }
-    TemplateRecord: { alias: string | null; category: string | null; created_at: string; etag: string; from: string | null; has_unpublished_changes: boolean; html: string | null; id: string; name: string; published_at: string | null; reply_to: (string)[]; status: "draft" | "published"; subject: string | null; text: string | null; unsubscribe_enabled: boolean; updated_at: string; variables: (components['schemas']["TemplateVariable"])[]; version: number | null }
-    TemplateReference: { alias?: string | null; id?: string | null; variables?: Record<string, unknown> | null }
+    TemplateLocale: { locale: string; missing: ("subject" | "html" | "text")[] }
+    TemplateRecord: { alias: string | null; category: string | null; created_at: string; etag: string; from: string | null; has_unpublished_changes: boolean; html: string | null; id: string; locales: (components['schemas']["TemplateLocale"])[]; name: string; published_at: string | null; reply_to: (string)[]; status: "draft" | "published"; subject: string | null; text: string | null; translations: (components['schemas']["TemplateTranslation"])[]; unsubscribe_enabled: boolean; updated_at: string; variables: (components['schemas']["TemplateVariable"])[]; version: number | null }
+    TemplateReference: { alias?: string | null; id?: string | null; locale?: string | null; time_zone?: string | null; variables?: Record<string, unknown> | null }
     TemplateStatistics: { as_of: string; buckets: (components['schemas']["TemplateStatisticsBucket"])[]; totals: components['schemas']["EmailFigures"] }
     TemplateStatisticsAnswer: { statistics: components['schemas']["TemplateStatistics"] }
     TemplateStatisticsBucket: { figures: components['schemas']["EmailFigures"]; start: string }
-    TemplateSummary: { alias: string | null; category: string | null; created_at: string; from: string | null; has_unpublished_changes: boolean; id: string; name: string; published_at: string | null; reply_to: (string)[]; status: "draft" | "published"; subject: string | null; unsubscribe_enabled: boolean; updated_at: string; variables: (components['schemas']["TemplateVariable"])[]; version: number | null }
+    TemplateSummary: { alias: string | null; category: string | null; created_at: string; from: string | null; has_unpublished_changes: boolean; id: string; locales: (components['schemas']["TemplateLocale"])[]; name: string; published_at: string | null; reply_to: (string)[]; status: "draft" | "published"; subject: string | null; unsubscribe_enabled: boolean; updated_at: string; variables: (components['schemas']["TemplateVariable"])[]; version: number | null }
+    TemplateTranslation: { html: string | null; locale: string; subject: string | null; text: string | null }
+    TemplateTranslationInput: { html?: string | null; locale: string; subject?: string | null; text?: string | null }
     TemplateVariable: { fallback: unknown; key: string; required: boolean; type: "string" | "number" | "boolean" | "list" | "object" }
     TemplateVariableInput: { fallback?: unknown; key: string; required?: boolean | null; type: "string" | "number" | "boolean" | "list" | "object" }
     TemplateVersionReference: ("draft") | (number)
@@ -430,7 +435,7 @@ export interface components {
     TrackingRecord: { error: string | null; found: (string)[]; name: string; status: "missing" | "mismatch" | "verified"; type: "CNAME"; value: string }
     TriggerDefinition: { cancel_on_events?: (components['schemas']["CancelRule"])[]; conditions?: string; event: string; re_entry?: (components['schemas']["ReEntry"]) }
     TwilioSettings: { account_sid: string; base_url: string | null; has_auth_token: boolean }
-    UnsavedTemplate: { category?: string | null; from?: (components['schemas']["Mailbox"]) | (null); html?: string | null; reply_to?: (components['schemas']["Mailboxes"]) | (null); subject?: string | null; text?: string | null; unsubscribe_enabled?: boolean; variables?: (components['schemas']["TemplateVariableInput"])[] }
+    UnsavedTemplate: { category?: string | null; from?: (components['schemas']["Mailbox"]) | (null); html?: string | null; reply_to?: (components['schemas']["Mailboxes"]) | (null); subject?: string | null; text?: string | null; translations?: (components['schemas']["TemplateTranslationInput"])[] | null; unsubscribe_enabled?: boolean; variables?: (components['schemas']["TemplateVariableInput"])[] }
     UnsubscribePayload: { category: string | null; category_label: string | null; category_opt_out_id: string | null; email: string; email_id: string | null; scope: string; source: string; suppression_id: string | null }
     UpdateAPIKey: { allowed_ips?: (string)[]; name?: string }
     UpdateAccount: { body_retention_days?: number; email?: string; name?: string; record_retention_days?: number; require_second_factor?: boolean }
@@ -441,9 +446,9 @@ export interface components {
     UpdateEmail: { cancel?: true; scheduled_at?: string }
     UpdateMember: { role: "owner" | "admin" | "developer" | "billing" | "viewer" }
     UpdatePlanAsOperator: { daily_bytes?: number | null; daily_emails?: number | null; daily_sms?: number | null; included_emails?: number | null; max_domains?: number; monthly_emails?: number | null; name?: string; overage?: boolean; rank?: number; requests_per_second?: number; sandboxed?: boolean; self_service?: boolean; stored_bytes?: number | null }
-    UpdateTemplate: { alias?: string | null; category?: string | null; from?: (components['schemas']["Mailbox"]) | (null); html?: string | null; name?: string; reply_to?: (components['schemas']["Mailboxes"]) | (null); subject?: string | null; text?: string | null; unsubscribe_enabled?: boolean; variables?: (components['schemas']["TemplateVariableInput"])[] }
+    UpdateTemplate: { alias?: string | null; category?: string | null; from?: (components['schemas']["Mailbox"]) | (null); html?: string | null; name?: string; reply_to?: (components['schemas']["Mailboxes"]) | (null); subject?: string | null; text?: string | null; translations?: (components['schemas']["TemplateTranslationInput"])[] | null; unsubscribe_enabled?: boolean; variables?: (components['schemas']["TemplateVariableInput"])[] }
     UpdateUser: { alerts?: (components['schemas']["AlertsChange"]); email?: string; name?: string | null; password?: (components['schemas']["PasswordChange"]) }
-    UpdateWebhook: { enabled?: boolean; events?: ("account.rate_exceeded" | "account.usage_reached" | "automation.completed" | "automation.failed" | "automation.started" | "automation.step_completed" | "contact.unsubscribed" | "domain.added" | "domain.claim_started" | "domain.claimed" | "domain.deleted" | "domain.deliverability_degraded" | "domain.dkim_rotated" | "domain.failed" | "domain.lost" | "domain.temporary_failure" | "domain.updated" | "domain.verified" | "email.bounced" | "email.cancelled" | "email.clicked" | "email.complained" | "email.delivered" | "email.delivery_delayed" | "email.failed" | "email.opened" | "email.received" | "email.scheduled" | "email.sent" | "email.suppressed" | "suppression.added" | "suppression.removed" | "webhook.disabled")[] | null; rate_limit?: number; url?: string }
+    UpdateWebhook: { description?: string | null; enabled?: boolean; events?: ("account.rate_exceeded" | "account.usage_reached" | "automation.completed" | "automation.failed" | "automation.started" | "automation.step_completed" | "contact.unsubscribed" | "domain.added" | "domain.claim_started" | "domain.claimed" | "domain.deleted" | "domain.deliverability_degraded" | "domain.dkim_rotated" | "domain.failed" | "domain.lost" | "domain.temporary_failure" | "domain.updated" | "domain.verified" | "email.bounced" | "email.cancelled" | "email.clicked" | "email.complained" | "email.delivered" | "email.delivery_delayed" | "email.failed" | "email.opened" | "email.received" | "email.scheduled" | "email.sent" | "email.suppressed" | "suppression.added" | "suppression.removed" | "webhook.disabled")[] | null; filter?: (components['schemas']["WebhookFilterInput"]) | (null); headers?: Record<string, string> | null; rate_limit?: number; url?: string }
     UrlAnswer: { url: string }
     UsageAnswer: { total: number; usage: (components['schemas']["UsagePeriod"])[] }
     UsageOfMonth: { emails: number; included: number | null; limit: number | null; over: number }
@@ -453,7 +458,7 @@ export interface components {
     Verdict: { error: string | null; starts: boolean }
     VersionAnswer: { version: components['schemas']["VersionRecord"] }
     VersionList: { has_more: boolean; next_cursor: string | null; versions: (components['schemas']["VersionSummary"])[] }
-    VersionRecord: { category: string | null; from: string | null; html: string | null; published_at: string; published_by: string | null; reply_to: (string)[]; subject: string | null; template_id: string; text: string | null; unsubscribe_enabled: boolean; variables: (components['schemas']["TemplateVariable"])[]; version: number }
+    VersionRecord: { category: string | null; from: string | null; html: string | null; published_at: string; published_by: string | null; reply_to: (string)[]; subject: string | null; template_id: string; text: string | null; translations: (components['schemas']["TemplateTranslation"])[]; unsubscribe_enabled: boolean; variables: (components['schemas']["TemplateVariable"])[]; version: number }
     VersionSummary: { category: string | null; from: string | null; published_at: string; published_by: string | null; reply_to: (string)[]; subject: string | null; template_id: string; unsubscribe_enabled: boolean; variables: (components['schemas']["TemplateVariable"])[]; version: number }
     WaitForEventStep: { conditions?: string; event: (components['schemas']["StepEvents"]); key?: string; name?: string; next?: (components['schemas']["StepTarget"]); on_event?: (components['schemas']["StepTarget"]); on_timeout?: (components['schemas']["StepTarget"]); since?: string; step?: string; timeout: string; type: "wait_for_event" }
     WaitReason: { code: string; message: string; since: string }
@@ -467,11 +472,13 @@ export interface components {
     WebhookDeliveryList: { deliveries: (components['schemas']["WebhookDelivery"])[]; has_more: boolean; next_cursor: string | null }
     WebhookDisabledEvent: { created_at: string; data: components['schemas']["DisabledWebhookPayload"]; type: "webhook.disabled" }
     WebhookEvent: (components['schemas']["AccountRateExceededEvent"]) | (components['schemas']["AccountUsageReachedEvent"]) | (components['schemas']["AutomationCompletedEvent"]) | (components['schemas']["AutomationFailedEvent"]) | (components['schemas']["AutomationStartedEvent"]) | (components['schemas']["AutomationStepCompletedEvent"]) | (components['schemas']["ContactUnsubscribedEvent"]) | (components['schemas']["DomainAddedEvent"]) | (components['schemas']["DomainClaimStartedEvent"]) | (components['schemas']["DomainClaimedEvent"]) | (components['schemas']["DomainDeletedEvent"]) | (components['schemas']["DomainDeliverabilityDegradedEvent"]) | (components['schemas']["DomainDkimRotatedEvent"]) | (components['schemas']["DomainFailedEvent"]) | (components['schemas']["DomainLostEvent"]) | (components['schemas']["DomainTemporaryFailureEvent"]) | (components['schemas']["DomainUpdatedEvent"]) | (components['schemas']["DomainVerifiedEvent"]) | (components['schemas']["EmailBouncedEvent"]) | (components['schemas']["EmailCancelledEvent"]) | (components['schemas']["EmailClickedEvent"]) | (components['schemas']["EmailComplainedEvent"]) | (components['schemas']["EmailDeliveredEvent"]) | (components['schemas']["EmailDeliveryDelayedEvent"]) | (components['schemas']["EmailFailedEvent"]) | (components['schemas']["EmailOpenedEvent"]) | (components['schemas']["EmailReceivedEvent"]) | (components['schemas']["EmailScheduledEvent"]) | (components['schemas']["EmailSentEvent"]) | (components['schemas']["EmailSuppressedEvent"]) | (components['schemas']["SuppressionAddedEvent"]) | (components['schemas']["SuppressionRemovedEvent"]) | (components['schemas']["WebhookDisabledEvent"])
+    WebhookFilterInput: { automation_ids?: (string)[] | null; domain_ids?: (string)[] | null; tags?: (components['schemas']["WebhookTagFilterInput"])[] | null; template_ids?: (string)[] | null }
     WebhookList: { has_more: boolean; next_cursor: string | null; webhooks: (components['schemas']["WebhookRecord"])[] }
-    WebhookRecord: { created_at: string; disabled_at: string | null; disabled_reason: string | null; enabled: boolean; events: (string)[]; id: string; rate_limit: number | null; updated_at: string; url: string }
+    WebhookRecord: { created_at: string; description: string; disabled_at: string | null; disabled_reason: string | null; enabled: boolean; events: (string)[]; filter: (components['schemas']["EventFilter"]) | (null); headers: Record<string, string>; id: string; rate_limit: number | null; updated_at: string; url: string }
     WebhookRecovered: { has_more: boolean; recovered: number }
     WebhookReplayAnswer: { delivery: components['schemas']["WebhookDelivery"] }
     WebhookStep: { body?: unknown; capture?: boolean; headers?: Record<string, string>; key?: string; method?: "POST" | "PUT"; name?: string; next?: (components['schemas']["StepTarget"]); on_error?: (components['schemas']["StepTarget"]); type: "webhook"; url: string }
+    WebhookTagFilterInput: { name: string; value?: string | null }
     WholeAnswer: { email: components['schemas']["EmailWhole"] }
   }
 }

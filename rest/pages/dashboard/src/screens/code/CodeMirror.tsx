@@ -64,8 +64,31 @@ const languages: Record<CodeProps['language'], () => Promise<Extension>> = {
   text: () => Promise.resolve([]),
 }
 
-// completeVariable offers the variables of a template within an unfinished tag, each with its type and example.
+// filters are the filters of templates, with the text that is inserted and what it does.
+const filters: [name: string, insert: string, about: string][] = [
+  ['money', 'money: "EUR"', 'amount in the format of the language'], ['number', 'number', 'number in the format of the language'], ['percent', 'percent', '0.25 as 25%'],
+  ['date', 'date: "long"', 'short, medium, long, full or strftime'], ['datetime', 'datetime: "medium"', 'date with time in the time zone'], ['pluralize', 'pluralize: "item", "items"', 'word for a count'],
+  ['markdown', 'markdown', 'formatted text'], ['raw', 'raw', 'HTML that you trust, not escaped'], ['default', 'default: ""', 'value if it is missing'],
+  ['upcase', 'upcase', ''], ['downcase', 'downcase', ''], ['capitalize', 'capitalize', ''], ['truncate', 'truncate: 50', ''], ['newline_to_br', 'newline_to_br', ''], ['url_encode', 'url_encode', ''],
+  ['join', 'join: ", "', ''], ['size', 'size', ''], ['times', 'times: 1', ''], ['divided_by', 'divided_by: 100.0', ''], ['round', 'round: 2', ''],
+]
+
+// completeFilter offers the filters of an output.
+function completeFilter(context: CompletionContext): CompletionResult | null {
+  const before = context.matchBefore(/\{\{[^{}%]*\|\s*\w*/)
+  if (!before) return null
+  const word = /\w*$/.exec(before.text)?.[0] ?? ''
+  return {
+    from: context.pos - word.length, validFor: /^\w*$/,
+    options: filters.map(([label, apply, info]) => ({ label, apply, info: info || undefined, type: 'function' })),
+  }
+}
+
+// completeVariable offers the variables of a template within an unfinished tag, each with its type and example, and
+// filters after a bar.
 export function completeVariable(variables: Completion[], context: CompletionContext): CompletionResult | null {
+  const filter = completeFilter(context)
+  if (filter) return filter
   const before = context.matchBefore(/\{[{%][^{}%|]*/)
   if (!before) return null
   const word = /[\w.-]*$/.exec(before.text)?.[0] ?? ''

@@ -11,4 +11,6 @@ test('variables are offered within an unfinished tag', () => {
   expect(offer('{% if ord')?.options[0]?.apply).toBe('order')
   expect(offer('<p>ord')).toBeNull()
   expect(offer('{{ order }} ord')).toBeNull()
+  expect(offer('{{ order | mon', ' }}')).toMatchObject({ from: 11, options: expect.arrayContaining([expect.objectContaining({ label: 'money', apply: 'money: "EUR"' })]) as unknown })
+  expect(offer('{{ order | append: "|" }} x |')).toBeNull()
 })

@@ -11,6 +11,7 @@ import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Field, useWrite } from '@/parts/Form'
 import type { Template } from './draft'
 import { Templates } from './templates.gen'
+import type { Recipient } from './useRender'
 import type { Editor } from './useEditor'
 
 // PublishDialog publishes the draft, after saving unsaved changes.
@@ -49,7 +50,7 @@ export function DeleteDialog({ template, editor, onClose }: { template: Template
 }
 
 // TestSend sends the published version to an address, with the sample values.
-export function TestSend({ template, values, dirty, onClose }: { template: Template; values: Record<string, unknown>; dirty: boolean; onClose: () => void }) {
+export function TestSend({ template, values, recipient, dirty, onClose }: { template: Template; values: Record<string, unknown>; recipient: Recipient; dirty: boolean; onClose: () => void }) {
   const { user, account, development } = useViewer()
   const [to, setTo] = useState(user?.email ?? account?.email ?? '')
   const [from, setFrom] = useState(template.from ?? '')
@@ -61,12 +62,12 @@ export function TestSend({ template, values, dirty, onClose }: { template: Templ
   const write = useWrite(async () => {
     const header = { 'Idempotency-Key': once.current }
     if (what === 'published') {
-      const body = { to, ...(from && from !== template.from ? { from } : {}), ...(template.subject ? {} : { subject }), template: { id: template.id, variables: values }, tags: [{ name: 'test', value: 'template' }] }
+      const body = { to, ...(from && from !== template.from ? { from } : {}), ...(template.subject ? {} : { subject }), template: { id: template.id, ...recipient, variables: values }, tags: [{ name: 'test', value: 'template' }] }
       setSent((await unwrap(rest.POST('/emails', { params: { header }, body }))).id)
       return
     }
     // A draft is rendered by the service, and the result is sent.
-    const { rendered } = await unwrap(rest.POST('/templates/{id}/render', { params: { path: { id: template.id } }, body: { version: 'draft', variables: values } }))
+    const { rendered } = await unwrap(rest.POST('/templates/{id}/render', { params: { path: { id: template.id } }, body: { version: 'draft', ...recipient, variables: values } }))
     const body = { to, from, subject: rendered.subject ?? subject, html: rendered.html, text: rendered.text, tags: [{ name: 'test', value: 'template' }] }
     setSent((await unwrap(rest.POST('/emails', { params: { header }, body }))).id)
   })

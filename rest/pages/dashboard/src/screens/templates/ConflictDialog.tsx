@@ -2,7 +2,7 @@ import { useMemo, useState } from 'react'
 import { Dialog } from '@/parts/Dialog'
 import { Time } from '@/parts/Time'
 import { Changes, plain, type Side } from '@/screens/code/Changes'
-import { draftOf, type Draft } from './draft'
+import { draftOf, translationText, type Draft, type Translation } from './draft'
 import { merge, names } from './merge'
 import type { Conflict, Editor } from './useEditor'
 
@@ -24,8 +24,11 @@ export function ConflictDialog({ conflict, editor }: { conflict: Conflict; edito
   )
 }
 
+const isTranslations = (value: unknown): value is Translation[] => Array.isArray(value) && value.length > 0 && 'locale' in (value[0] as object)
+
 function said(value: unknown): string {
   if (typeof value === 'boolean') return value ? 'on' : 'off'
+  if (isTranslations(value)) return value.map(translationText).join('\n\n')
   if (Array.isArray(value)) return (value as Draft['variables']).map((v) => [v.key, v.type, v.required && 'required', v.fallback && `else ${v.fallback}`].filter(Boolean).join(' ')).join('\n') || 'none'
   return plain(value)
 }

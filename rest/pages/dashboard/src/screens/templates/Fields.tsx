@@ -1,13 +1,13 @@
 import { useState } from 'react'
 import { ChevronDown, ChevronRight } from 'lucide-react'
 import { Field } from '@/parts/Form'
-import type { Draft } from './draft'
+import { partsOf, withParts, type Draft } from './draft'
 
 // Fields are the fields of a template above its parts.
-export function Fields({ draft, wrong, locked, change }: { draft: Draft; wrong: Record<string, string>; locked: boolean; change: (more: Partial<Draft>) => void }) {
+export function Fields({ draft, locale, wrong, locked, change }: { draft: Draft; locale: string; wrong: Record<string, string>; locked: boolean; change: (more: Partial<Draft>) => void }) {
   const [more, setMore] = useState(false)
   const open = more || Boolean(wrong.reply_to ?? wrong.category)
-  const input = (key: 'name' | 'alias' | 'subject' | 'from' | 'replyTo' | 'category', mono = '') => (p: object) => (
+  const input = (key: 'name' | 'alias' | 'from' | 'replyTo' | 'category', mono = '') => (p: object) => (
     <input {...p} className={`input ${mono}`} value={draft[key]} readOnly={locked} onChange={(e) => change({ [key]: e.target.value })} />
   )
   return (
@@ -16,7 +16,7 @@ export function Fields({ draft, wrong, locked, change }: { draft: Draft; wrong: 
         <Field label="Name" error={wrong.name}>{input('name')}</Field>
         <Field label="Alias" error={wrong.alias}>{input('alias', 'font-mono')}</Field>
       </div>
-      <Field label="Subject" error={wrong.subject}>{input('subject')}</Field>
+      <Field label={locale ? `Subject (${locale})` : 'Subject'} error={wrong[draft.translations.some((t) => t.locale === locale) ? `translations[${draft.translations.findIndex((t) => t.locale === locale)}].subject` : 'subject']}>{(p) => <input {...p} className="input" value={partsOf(draft, locale).subject} readOnly={locked} onChange={(e) => change(withParts(draft, locale, { subject: e.target.value }))} />}</Field>
       <Field label="From" error={wrong.from}>{input('from')}</Field>
       {open && (
         <>

@@ -13,7 +13,7 @@ import { SkeletonRows, SkeletonText } from '@/parts/Skeleton'
 import { Tabs } from '@/parts/Tabs'
 import { Time } from '@/parts/Time'
 import { Difference } from '@/screens/code/Difference'
-import type { Template } from './draft'
+import { translationText, type Template } from './draft'
 import { Preview } from './Preview'
 import { editsKey, type Editor } from './useEditor'
 import { useRender, type Changes } from './useRender'
@@ -68,7 +68,7 @@ export function History({ template, editor, values, write }: { template: Templat
 
 // changesOf returns an edit in the form of unsaved changes, to render it.
 const changesOf = (e: Edit): Changes => ({
-  subject: e.subject, from: e.from, reply_to: e.reply_to, html: e.html, text: e.text, unsubscribe_enabled: e.unsubscribe_enabled, category: e.category,
+  subject: e.subject, from: e.from, reply_to: e.reply_to, html: e.html, text: e.text, unsubscribe_enabled: e.unsubscribe_enabled, category: e.category, translations: e.translations,
   variables: e.variables.map((v) => ({ key: v.key, type: v.type, required: v.required, ...(v.fallback === null ? {} : { fallback: v.fallback }) })),
 })
 
@@ -88,7 +88,7 @@ function EditView({ template, edit, values }: { template: Template; edit: Edit; 
   const [tab, setTab] = useState('preview')
   const changes = useMemo(() => changesOf(edit), [edit])
   const render = useRender({ id: template.id, stamp: String(edit.edit), values, changes })
-  const texts = [['Subject', edit.subject ?? '', template.subject ?? ''], ['HTML', edit.html ?? '', template.html ?? ''], ['Text', edit.text ?? '', template.text ?? '']] as const
+  const texts = [['Subject', edit.subject ?? '', template.subject ?? ''], ['HTML', edit.html ?? '', template.html ?? ''], ['Text', edit.text ?? '', template.text ?? ''], ['Languages', edit.translations.map(translationText).join('\n\n'), template.translations.map(translationText).join('\n\n')]] as const
   return (
     <>
       <p className="text-ink-2">Saved <Time at={edit.saved_at} exact /> by <bdi>{edit.author ?? 'an unknown author'}</bdi>.</p>

@@ -5,6 +5,7 @@ import { HtmlPreview } from '@/parts/HtmlPreview'
 import { SkeletonText } from '@/parts/Skeleton'
 import { SegmentedControl } from '@/parts/Tabs'
 import { Findings } from './Findings'
+import { languageName, locales } from './locales'
 import { names } from './merge'
 import type { Problem, Render } from './useRender'
 
@@ -42,7 +43,15 @@ export function Preview({ render, go, label = 'Preview' }: { render: Render; lab
             : <HtmlPreview html={html ?? ''} label="Rendered email" dark={scheme === 'dark'} mobile={shown === 'mobile'} className="h-[560px]" />}
         </div>
       )}
-      <p className="text-xs text-ink-3">Rendered by Postrider with the sample values of your variables.</p>
+      <div className="flex flex-wrap items-center gap-2 text-xs text-ink-3">
+        <span>Rendered by Postrider with the sample values of your variables.</span>
+        <label className="ml-auto flex items-center gap-2">Language
+          <select className="input sm w-auto" value={render.locale} onChange={(e) => render.setLocale(e.target.value)}>
+            <option value="">Default</option>
+            {[...new Set([...locales, ...(render.locale ? [render.locale] : [])])].map((tag) => <option key={tag} value={tag}>{languageName(tag)}</option>)}
+          </select>
+        </label>
+      </div>
       {findings && <Findings findings={findings} />}
     </section>
   )

@@ -1,6 +1,6 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { Copy, ImagePlus, LayoutTemplate, Save, Send, Trash2, TriangleAlert } from 'lucide-react'
-import { useCallback, useMemo, useState, type ReactNode } from 'react'
+import { useCallback, useEffect, useMemo, useState, type ReactNode } from 'react'
 import { ApiError } from '@/api/errors'
 import { unwrap, newIdempotencyKey, rest } from '@/api/rest'
 import { useSearchParams } from '@/app/searchParams'
@@ -19,10 +19,11 @@ import { LeaveDialog } from '@/screens/code/Dialogs'
 import { useSaveKey } from '@/screens/code/unsaved'
 import { DeleteDialog, PublishDialog, TestSend } from './Acts'
 import { ConflictDialog } from './ConflictDialog'
-import { bodyOf, sampleOf, undeclared, valuesOf, type Template } from './draft'
+import { bodyOf, partsOf, sampleOf, undeclared, valuesOf, withParts, type Template } from './draft'
 import { Fields } from './Fields'
 import { History } from './History'
 import { ImagesDialog } from './Images'
+import { Languages } from './Languages'
 import { Preview } from './Preview'
 import { Statistics } from './Statistics'
 import { StatusBadge } from './StatusBadge'
@@ -55,6 +56,12 @@ function EditorPage({ template }: { template: Template }) {
   const { draft, dirty, change, wrong } = editor
   const [address, setAddress] = useSearchParams()
   const tab = address.tab ?? 'html'
+  const position = draft.translations.findIndex((t) => t.locale === address.lang)
+  const locale = position < 0 ? '' : (address.lang ?? '')
+  const parts = partsOf(draft, locale)
+  // fieldOf returns the name of a part in errors.
+  const fieldOf = (part: string) => (position < 0 ? part : `translations[${position}].${part}`)
+  const partField = tab === 'html' || tab === 'text' ? fieldOf(tab) : ''
   const navigate = useNavigate()
   const [asks, setAsks] = useState<'publish' | 'delete' | 'send' | 'image' | null>(null)
   const [samples, setSamples] = useState<Record<string, string>>({})
@@ -67,13 +74,18 @@ function EditorPage({ template }: { template: Template }) {
   editor.useAutosave(write && render.valid)
   const [at, setAt] = useState<{ from: number; to: number }>()
   const [insert, setInsert] = useState<{ text: string }>()
-  const marks = useMemo(() => (tab === 'html' || tab === 'text' ? marksOf(render.problems, tab, draft[tab]) : []), [render.problems, tab, draft])
+  const marks = useMemo(() => (tab === 'html' || tab === 'text' ? marksOf(render.problems, partField, parts[tab]) : []), [render.problems, tab, partField, parts])
+  const show = useCallback((lang: string) => setAddress({ lang: lang || undefined }), [setAddress])
+  const preview = render.setLocale
+  useEffect(() => preview(locale), [preview, locale])
   const completions = useMemo(() => [...draft.variables.map((v): Completion => ({ name: v.key, type: v.type, example: samples[v.key] ?? sampleOf(v) })), { name: 'unsubscribe_url', type: 'link', example: '' }], [draft.variables, samples])
   const go = useCallback(
     (p: Problem) => {
-      if (p.field === 'html' || p.field === 'text') {
-        setAddress({ tab: p.field })
-        const [mark] = marksOf([p], p.field, draft[p.field])
+      const [, at, part] = /^(?:translations\[(\d+)\]\.)?(html|text)$/.exec(p.field) ?? []
+      if (part === 'html' || part === 'text') {
+        const lang = at === undefined ? '' : (draft.translations[Number(at)]?.locale ?? '')
+        setAddress({ tab: part, lang: lang || undefined })
+        const [mark] = marksOf([p], p.field, partsOf(draft, lang)[part])
         if (mark) setTimeout(() => setAt({ from: mark.from, to: mark.to }))
       } else if (p.field.startsWith('variables')) setAddress({ tab: 'variables' })
     },
@@ -110,7 +122,8 @@ function EditorPage({ template }: { template: Template }) {
             {editor.restored && dirty && <Notice text="Restored your unsaved changes from this tab." act="Discard" run={editor.drop} />}
             {editor.changedAt && <Notice text={<>Someone else saved this template <Time at={editor.changedAt} />. You’ll be asked before you overwrite it.</>} act="Discard mine and load theirs" run={editor.drop} />}
             {editor.error !== null && <ErrorAlert title="Not saved. Your text is still here." error={editor.error} retry={saveNow} />}
-            <Fields draft={draft} wrong={wrong} locked={!write} change={change} />
+            <Languages draft={draft} locale={locale} locked={!write} show={show} change={change} />
+            <Fields draft={draft} locale={locale} wrong={wrong} locked={!write} change={change} />
             <div className="grid min-w-0">
               <Tabs
                 label="Template parts" inset="" value={tab} onChange={(key) => setAddress({ tab: key })}
@@ -118,9 +131,9 @@ function EditorPage({ template }: { template: Template }) {
               >
                 <div className="pt-3">
                   {tab === 'html' && write && <div className="mb-2 flex flex-wrap items-center gap-2"><button type="button" className="btn sm" onClick={() => setAsks('image')}><ImagePlus aria-hidden />Insert image</button><span className="text-xs text-ink-3">Type <code>{'{{'}</code> to insert a variable.</span></div>}
-                  {tab === 'html' && <Code height="h-[340px] md:h-[480px]" label="HTML" language="html" value={draft.html} readOnly={!write} onChange={(html) => change({ html })} marks={marks} at={at} insert={insert} completions={completions} />}
-                  {tab === 'text' && <div className="grid gap-2"><p className="text-xs text-ink-3">If empty, it’s generated from the HTML.</p><Code height="h-[340px] md:h-[480px]" label="Text" language="text" value={draft.text} readOnly={!write} onChange={(text) => change({ text })} marks={marks} at={at} completions={completions} /></div>}
-                  {(tab === 'html' || tab === 'text') && (render.problems.find((p) => p.field === tab)?.message ?? wrong[tab]) && <Wrong problem={render.problems.find((p) => p.field === tab)} text={wrong[tab]} go={go} />}
+                  {tab === 'html' && <Code key={locale} height="h-[340px] md:h-[480px]" label="HTML" language="html" value={parts.html} readOnly={!write} onChange={(html) => change(withParts(draft, locale, { html }))} marks={marks} at={at} insert={insert} completions={completions} />}
+                  {tab === 'text' && <div className="grid gap-2"><p className="text-xs text-ink-3">If empty, it’s generated from the HTML.</p><Code key={locale} height="h-[340px] md:h-[480px]" label="Text" language="text" value={parts.text} readOnly={!write} onChange={(text) => change(withParts(draft, locale, { text }))} marks={marks} at={at} completions={completions} /></div>}
+                  {(tab === 'html' || tab === 'text') && (render.problems.find((p) => p.field === partField)?.message ?? wrong[partField]) && <Wrong problem={render.problems.find((p) => p.field === partField)} text={wrong[partField]} go={go} />}
                   {tab === 'variables' && <Variables draft={draft} locked={!write} wrong={wrong} change={(variables) => change({ variables })} samples={samples} sample={(key, value) => setSamples((s) => ({ ...s, [key]: value }))} />}
                   {tab === 'history' && <History template={template} editor={editor} values={values} write={write} />}
                   {tab === 'statistics' && <Statistics id={template.id} name={template.name} />}
@@ -134,7 +147,7 @@ function EditorPage({ template }: { template: Template }) {
       </div>
       {asks === 'publish' && <PublishDialog template={template} editor={editor} onClose={() => setAsks(null)} />}
       {asks === 'delete' && <DeleteDialog template={template} editor={editor} onClose={() => setAsks(null)} />}
-      {asks === 'send' && <TestSend template={template} values={values} dirty={dirty} onClose={() => setAsks(null)} />}
+      {asks === 'send' && <TestSend template={template} values={values} recipient={render.recipient} dirty={dirty} onClose={() => setAsks(null)} />}
       {asks === 'image' && <ImagesDialog insert={(text) => setInsert({ text })} onClose={() => setAsks(null)} />}
       {editor.conflict && !asks && <ConflictDialog conflict={editor.conflict} editor={editor} />}
       <LeaveDialog leaving={editor.leaving} drop={editor.drop} />

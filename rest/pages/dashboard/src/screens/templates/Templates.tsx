@@ -23,9 +23,19 @@ const columns: Column<Row>[] = [
   { key: 'name', head: 'Name', cell: (t) => <Link to={`/templates/${t.id}` as string} className="font-medium hover:underline">{t.name}</Link> },
   { key: 'alias', head: 'Alias', width: '180px', from: 'mid', cell: (t) => (t.alias ? <code className="text-ink-2">{t.alias}</code> : <span className="text-ink-3">none</span>) },
   { key: 'subject', head: 'Subject', width: '30%', from: 'wide', cell: (t) => <span className="text-ink-2">{t.subject ?? 'set when sending'}</span> },
+  { key: 'languages', head: 'Languages', width: '140px', from: 'wide', cell: (t) => <Languages locales={t.locales} /> },
   { key: 'status', head: 'Status', width: '176px', cell: (t) => <StatusBadge status={t.status} version={t.version} pending={t.hasUnpublishedChanges} /> },
   { key: 'changed', head: 'Updated', width: '120px', right: true, from: 'slim', cell: (t) => <span className="text-ink-2"><Time at={t.updatedAt} /></span> },
 ]
+
+// Languages lists the translations of a template, and marks those that lack a part.
+function Languages({ locales }: { locales: Row['locales'] }) {
+  return (
+    <span className="flex flex-wrap gap-x-2 text-ink-2">
+      {locales.map((l) => l.missing.length === 0 ? <span key={l.locale}>{l.locale}</span> : <span key={l.locale} className="text-warn" title={`Missing: ${l.missing.join(', ')}`}>{l.locale}, incomplete</span>)}
+    </span>
+  )
+}
 
 // matches applies the filter: words, `status:` and `alias:`.
 function matches(t: Row, q: string): boolean {

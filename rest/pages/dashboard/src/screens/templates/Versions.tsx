@@ -18,7 +18,7 @@ import { Time } from '@/parts/Time'
 import { Difference } from '@/screens/code/Difference'
 import { Preview } from './Preview'
 import { useRender } from './useRender'
-import type { Template } from './draft'
+import { translationText, type Template } from './draft'
 import { TemplateVersions } from './templates.gen'
 import type { Editor } from './useEditor'
 
@@ -92,6 +92,7 @@ function VersionDialog({ id, version, template, values, onClose }: { id: string;
             <Detail name="Subject">{v.subject}</Detail>
             <Detail name="From">{v.from}</Detail>
             <Detail name="Published"><Time at={v.published_at} exact />{v.published_by && <> by <bdi>{v.published_by}</bdi></>}</Detail>
+            <Detail name="Languages">{v.translations.map((t) => t.locale).join(', ')}</Detail>
             <Detail name="Variables">{v.variables.map((x) => x.key).join(', ')}</Detail>
           </DetailList>
           <Tabs label="Version content" inset="" tabs={[{ key: 'preview', name: 'Preview' }, { key: 'html', name: 'HTML' }, { key: 'text', name: 'Text' }, { key: 'difference', name: `Changes since version ${version - 1}`, hidden: version === 1 }]} value={tab} onChange={setTab}>
@@ -113,7 +114,7 @@ function VersionDialog({ id, version, template, values, onClose }: { id: string;
 // Since shows the changes since the previous version.
 function Since({ before, after }: { before: Version; after: Version }) {
   const envelope = (v: Version) => [`Subject: ${v.subject ?? 'set when sending'}`, `From: ${v.from ?? 'set when sending'}`, `Reply to: ${v.reply_to.join(', ') || 'nothing'}`, `Category: ${v.category ?? 'none'}`, `Unsubscribe link: ${v.unsubscribe_enabled ? 'yes' : 'no'}`, ...v.variables.map((x) => `Variable ${x.key}: ${x.type}${x.required ? ', required' : ''}`)].join('\n')
-  const texts = [['Settings', envelope(before), envelope(after)], ['HTML', before.html ?? '', after.html ?? ''], ['Text', before.text ?? '', after.text ?? '']] as const
+  const texts = [['Settings', envelope(before), envelope(after)], ['HTML', before.html ?? '', after.html ?? ''], ['Text', before.text ?? '', after.text ?? ''], ['Languages', before.translations.map(translationText).join('\n\n'), after.translations.map(translationText).join('\n\n')]] as const
   if (texts.every(([, a, b]) => a === b)) return <p className="text-ink-2">The versions are identical.</p>
   return <div className="grid gap-4">{texts.map(([name, a, b]) => <Difference key={name} name={name} before={a} after={b} />)}</div>
 }

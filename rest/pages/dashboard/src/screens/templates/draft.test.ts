@@ -1,13 +1,23 @@
 import { describe, expect, it } from 'vitest'
-import { bodyOf, undeclared, valuesOf, type Draft, type Variable } from './draft'
+import { bodyOf, missingParts, partsOf, undeclared, withParts, valuesOf, type Draft, type Variable } from './draft'
 
 const v = (key: string, more: Partial<Variable> = {}): Variable => ({ key, type: 'string', required: false, fallback: '', ...more })
-const draft: Draft = { name: 'A', alias: 'a', subject: '', from: '', replyTo: '', category: '', html: '', text: '', unsubscribe: false, variables: [] }
+const draft: Draft = { name: 'A', alias: 'a', subject: '', from: '', replyTo: '', category: '', html: '', text: '', unsubscribe: false, variables: [], translations: [] }
 
 describe('template draft', () => {
   it('sends only what differs, and null for what is taken away', () => {
     expect(bodyOf({ ...draft, alias: '', subject: 'Hi' }, draft)).toEqual({ alias: null, subject: 'Hi' })
     expect(bodyOf({ ...draft, variables: [v('n', { type: 'number', fallback: '3' })] }, draft)).toEqual({ variables: [{ key: 'n', type: 'number', required: false, fallback: 3 }] })
+  })
+
+  it('edits the parts of one language', () => {
+    const two = { ...draft, subject: 'Hi', html: '<p>Hi', translations: [{ locale: 'pt-BR', subject: 'Oi', html: '', text: '' }, { locale: 'de', subject: '', html: '', text: 'Hallo {{ gone }}' }] }
+    expect(partsOf(two, 'pt-BR').subject).toBe('Oi')
+    expect(missingParts(two, 'pt-BR')).toEqual(['html'])
+    expect(withParts(two, '', { html: '' })).toEqual({ html: '' })
+    const changed = { ...two, ...withParts(two, 'pt-BR', { subject: '', html: '<p>Oi' }) }
+    expect(bodyOf(changed, two)).toEqual({ translations: [{ locale: 'pt-BR', subject: null, html: '<p>Oi', text: null }, { locale: 'de', subject: null, html: null, text: 'Hallo {{ gone }}' }] })
+    expect(undeclared(two)).toEqual(['gone'])
   })
 
   it('nests sample values', () => {

@@ -24,6 +24,19 @@ export interface Draft {
   text: string
   unsubscribe: boolean
   variables: Variable[]
+  translations: Translation[]
+}
+
+// Translation is the content in another language.
+export interface Translation extends Parts {
+  locale: string
+}
+
+// Parts are the texts that have a language. Empty ones are absent.
+export interface Parts {
+  subject: string
+  html: string
+  text: string
 }
 
 // Unsaved is a draft, with the saved state that it is based on and its etag.
@@ -41,14 +54,32 @@ export function draftOf(t: Template): Draft {
   return {
     name: t.name, alias: t.alias ?? '', subject: t.subject ?? '', from: t.from ?? '', replyTo: t.replyTo.join(', '), category: t.category ?? '', html: t.html ?? '', text: t.text ?? '', unsubscribe: t.unsubscribeEnabled,
     variables: t.variables.map((v) => ({ key: v.key, type: v.type as VariableType, required: v.required, fallback: typed(v.fallback) })),
+    translations: t.translations.map((l) => ({ locale: l.locale, subject: l.subject ?? '', html: l.html ?? '', text: l.text ?? '' })),
   }
+}
+
+// partsOf returns the parts of a draft in a language; empty for that of the template.
+export const partsOf = (draft: Draft, locale: string): Parts => draft.translations.find((t) => t.locale === locale) ?? draft
+
+// withParts returns a change of a draft's parts in a language.
+export const withParts = (draft: Draft, locale: string, more: Partial<Parts>): Partial<Draft> =>
+  locale === '' ? more : { translations: draft.translations.map((t) => (t.locale === locale ? { ...t, ...more } : t)) }
+
+// missingParts lists the parts that the template has and a translation lacks.
+export const missingParts = (draft: Draft, locale: string) => {
+  const parts = partsOf(draft, locale)
+  return (['subject', 'html', 'text'] as const).filter((part) => draft[part] !== '' && parts[part] === '')
 }
 
 // fromRest converts a record to the names of the dashboard.
 export const fromRest = (r: TemplateRecord) => ({
   id: r.id, alias: r.alias, name: r.name, status: r.status === 'draft' ? ('DRAFT' as const) : ('PUBLISHED' as const), version: r.version, publishedAt: r.published_at, hasUnpublishedChanges: r.has_unpublished_changes, subject: r.subject, from: r.from,
-  replyTo: r.reply_to, html: r.html, text: r.text, variables: r.variables, unsubscribeEnabled: r.unsubscribe_enabled, category: r.category, updatedAt: r.updated_at, etag: r.etag,
+  replyTo: r.reply_to, html: r.html, text: r.text, variables: r.variables, translations: r.translations, unsubscribeEnabled: r.unsubscribe_enabled, category: r.category, updatedAt: r.updated_at, etag: r.etag,
 })
+
+// translationText returns a translation as one text, for comparisons.
+export const translationText = (t: { locale: string; subject: string | null; html: string | null; text: string | null }) =>
+  [`${t.locale}: ${t.subject ?? ''}`, t.html, t.text].filter(Boolean).join('\n')
 
 // valueOf converts a typed text to a value of its type. Invalid values stay text, and the server rejects them.
 export function valueOf(type: VariableType, text: string): unknown {
@@ -74,6 +105,9 @@ export function bodyOf(draft: Draft, base: Draft): components['schemas']['Update
   if (draft.unsubscribe !== base.unsubscribe) body.unsubscribe_enabled = draft.unsubscribe
   if (JSON.stringify(draft.variables) !== JSON.stringify(base.variables)) {
     body.variables = draft.variables.map((v) => ({ key: v.key, type: v.type, required: v.required, ...(v.fallback === '' ? {} : { fallback: valueOf(v.type, v.fallback) }) }))
+  }
+  if (JSON.stringify(draft.translations) !== JSON.stringify(base.translations)) {
+    body.translations = draft.translations.map((t) => ({ locale: t.locale, subject: t.subject || null, html: t.html || null, text: t.text || null }))
   }
   return body
 }
@@ -116,7 +150,7 @@ export function valuesOf(variables: Variable[], samples: Record<string, string>)
 
 // undeclared lists the placeholders of the texts that no variable declares.
 export function undeclared(draft: Draft): string[] {
-  const all = `${draft.subject}\n${draft.html}\n${draft.text}\n${draft.from}`
+  const all = `${draft.subject}\n${draft.html}\n${draft.text}\n${draft.from}\n${draft.translations.map((t) => `${t.subject}\n${t.html}\n${t.text}`).join('\n')}`
   const known = new Set(['unsubscribe_url', 'forloop', 'true', 'false', 'nil', 'empty', 'blank', ...draft.variables.map((v) => v.key)])
   for (const m of all.matchAll(/\{%-?\s*(?:for\s+(\w+)\s+in|assign\s+(\w+)|capture\s+(\w+))/g)) known.add(m[1] ?? m[2] ?? m[3] ?? '')
   const found = new Set<string>()

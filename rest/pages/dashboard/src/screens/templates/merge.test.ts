@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Draft } from './draft'
 import { merge } from './merge'
 
-const base: Draft = { name: 'Receipt', alias: 'receipt', subject: 'Hello', from: '', replyTo: '', category: '', html: '<p>Hello</p>', text: '', unsubscribe: false, variables: [] }
+const base: Draft = { name: 'Receipt', alias: 'receipt', subject: 'Hello', from: '', replyTo: '', category: '', html: '<p>Hello</p>', text: '', unsubscribe: false, variables: [], translations: [] }
 
 test('what one of two has changed is kept, whoever it was', () => {
   const mine = { ...base, subject: 'Mine', unsubscribe: true }

@@ -2,7 +2,7 @@ import type { Change, Side } from '@/screens/code/Changes'
 import type { Draft } from './draft'
 
 export const names: Record<keyof Draft, string> = {
-  name: 'Name', alias: 'Alias', subject: 'Subject', from: 'Sender', replyTo: 'Reply-To', category: 'Category', html: 'HTML', text: 'Text', unsubscribe: 'Unsubscribe link', variables: 'Variables',
+  name: 'Name', alias: 'Alias', subject: 'Subject', from: 'Sender', replyTo: 'Reply-To', category: 'Category', html: 'HTML', text: 'Text', unsubscribe: 'Unsubscribe link', variables: 'Variables', translations: 'Languages',
 }
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)

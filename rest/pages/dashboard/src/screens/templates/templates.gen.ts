@@ -15,7 +15,7 @@ export type TemplatesQueryVariables = Exact<{
 }>;
 
 
-export type TemplatesQuery = { templates: { nodes: Array<{ id: string, alias: string | null, name: string, status: TemplateStatus, version: number | null, publishedAt: string | null, hasUnpublishedChanges: boolean, subject: string | null, updatedAt: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type TemplatesQuery = { templates: { nodes: Array<{ id: string, alias: string | null, name: string, status: TemplateStatus, version: number | null, publishedAt: string | null, hasUnpublishedChanges: boolean, subject: string | null, updatedAt: string, locales: Array<{ locale: string, missing: Array<string> }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type TemplateStampQueryVariables = Exact<{
   id: string;
@@ -32,6 +32,6 @@ export type TemplateVersionsQueryVariables = Exact<{
 
 export type TemplateVersionsQuery = { template: { versions: { nodes: Array<{ version: number, subject: string | null, from: string | null, publishedAt: string, publishedBy: string | null, variables: Array<{ key: string }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
 
-export const Templates = gql<TemplatesQuery, TemplatesQueryVariables>('Templates', '36adb6a6e2fe3350fb6f35a952f85431d2ac9efceec97b0c005a41ede9771d98', import.meta.env.DEV ? "query Templates($after: String) {\n  templates(first: 100, after: $after) {\n    nodes {\n      id\n      alias\n      name\n      status\n      version\n      publishedAt\n      hasUnpublishedChanges\n      subject\n      updatedAt\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}" : undefined)
+export const Templates = gql<TemplatesQuery, TemplatesQueryVariables>('Templates', '217d35f03549f7da9325ba299105f65dc0cb1c9b626b79fb97d96362268e5e36', import.meta.env.DEV ? "query Templates($after: String) {\n  templates(first: 100, after: $after) {\n    nodes {\n      id\n      alias\n      name\n      status\n      version\n      publishedAt\n      hasUnpublishedChanges\n      subject\n      locales {\n        locale\n        missing\n      }\n      updatedAt\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}" : undefined)
 export const TemplateStamp = gql<TemplateStampQuery, TemplateStampQueryVariables>('TemplateStamp', '52ad512b9be24a104b5fbb1da955697203b9601ec4b498f960844651c96bcdcc', import.meta.env.DEV ? "query TemplateStamp($id: ID!) {\n  template(id: $id) {\n    updatedAt\n  }\n}" : undefined)
 export const TemplateVersions = gql<TemplateVersionsQuery, TemplateVersionsQueryVariables>('TemplateVersions', '8a320a03f8136aa2b3c543311296610cd8123cf5f125fd1d345e788278982602', import.meta.env.DEV ? "query TemplateVersions($id: ID!, $after: String) {\n  template(id: $id) {\n    versions(first: 50, after: $after) {\n      nodes {\n        version\n        subject\n        from\n        publishedAt\n        publishedBy\n        variables {\n          key\n        }\n      }\n      pageInfo {\n        hasNextPage\n        endCursor\n      }\n    }\n  }\n}" : undefined)

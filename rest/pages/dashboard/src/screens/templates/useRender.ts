@@ -24,16 +24,30 @@ interface Options {
   changes?: Changes
 }
 
+export interface Recipient {
+  locale?: string
+  time_zone: string
+}
+
+// recipientOf returns what a template is rendered for: a language, and the time zone of the browser.
+const recipientOf = (locale: string): Recipient => ({ ...(locale ? { locale } : {}), time_zone: timeZone })
+
+// timeZone is that of the browser.
+const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC'
+
 // useRender renders a draft, with unsaved changes, or a version on the server. It waits until typing pauses, cancels
 // requests that are out of date, and keeps the last result while the text has errors.
 export function useRender({ id, stamp, values, version, changes }: Options) {
-  const now = JSON.stringify({ values, changes: changes && Object.keys(changes).length > 0 ? changes : undefined })
+  // The language of the recipient; empty for the default.
+  const [locale, setLocale] = useState('')
+  const now = JSON.stringify({ values, locale, changes: changes && Object.keys(changes).length > 0 ? changes : undefined })
   const settled = useSettled(now)
   const query = useQuery({
     queryKey: ['render', id, stamp, version ?? 'draft', settled],
     queryFn: ({ signal }) => {
-      const { values: variables, changes: draft } = JSON.parse(settled) as { values: Record<string, unknown>; changes?: Changes }
-      const body = version === undefined ? { variables, ...(draft ? { draft } : {}) } : { variables, version }
+      const { values: variables, changes: draft, locale } = JSON.parse(settled) as { values: Record<string, unknown>; changes?: Changes; locale: string }
+      const recipient = recipientOf(locale)
+      const body = version === undefined ? { variables, ...recipient, ...(draft ? { draft } : {}) } : { variables, ...recipient, version }
       return unwrap(rest.POST('/templates/{id}/render', { params: { path: { id } }, body, signal }))
     },
     placeholderData: (old) => old,
@@ -47,6 +61,7 @@ export function useRender({ id, stamp, values, version, changes }: Options) {
   if (query.data) last.current = query.data
   const shown = query.data ?? last.current
   return {
+    locale, setLocale, recipient: recipientOf(locale),
     rendered: shown?.rendered, findings: shown?.findings, problems, busy: query.isFetching || now !== settled, stale: query.isPlaceholderData || query.error !== null, refetch: () => void query.refetch(),
     // failure is an error that is not about the text.
     failure: query.error && problems.length === 0 ? query.error : null,

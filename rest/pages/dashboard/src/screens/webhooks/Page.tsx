@@ -21,6 +21,7 @@ import { Deliveries } from './Deliveries'
 import { Delivery } from './Delivery'
 import { EndpointDialog } from './EndpointDialog'
 import { eventsText } from './events'
+import { FilterText } from './Filter'
 import { FailingNote } from './FailingSince'
 import { lookOfWebhook, pendingOf, rateText, rateTone, whyOff } from './look'
 import { OverTime, useFigures } from './OverTime'
@@ -81,7 +82,7 @@ function View({ endpoint: w }: { endpoint: WebhookRowFragment }) {
         <Menu
           entries={[
             { name: 'Recover failed deliveries', icon: Undo2, run: () => setDialog('recover'), hidden: !may || !w.enabled },
-            { name: 'Edit URL and events', icon: Pencil, run: () => setDialog('edit'), hidden: !may },
+            { name: 'Edit endpoint', icon: Pencil, run: () => setDialog('edit'), hidden: !may },
             { name: 'Rotate secret', icon: KeyRound, run: () => setDialog('rotate'), hidden: !may },
             { name: 'Disable', icon: Pause, run: () => setDialog('off'), hidden: !may || !w.enabled },
             { name: 'Delete endpoint', icon: Trash2, run: () => setDialog('delete'), danger: true, hidden: !may },
@@ -125,7 +126,10 @@ function Summary({ endpoint: w, read }: { endpoint: WebhookRowFragment; read: Re
         <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge>
         <span className="flex min-w-0 items-center gap-0.5"><code className="wrap-anywhere">{w.url}</code><CopyButton text={w.url} label="Copy URL" /></span>
         <span className="text-xs text-ink-3" title={w.events.join('\n')}>{eventsText(w.events)}{w.rateLimit ? `, at most ${w.rateLimit} per second` : ''}</span>
+        {w.filter && <span className="text-xs text-ink-3"><FilterText filter={w.filter} /></span>}
+        {w.headers.length > 0 && <span className="text-xs text-ink-3">Sends {w.headers.map((h) => h.name).join(', ')}</span>}
       </div>
+      {w.description && <p className="wrap-anywhere text-ink-2">{w.description}</p>}
       {look.word === 'Failing' && <p role="status" className="rounded-control bg-warn-soft px-3 py-2 text-warn empty:hidden"><FailingNote webhookId={w.id} /></p>}
       {!w.enabled && <p role="status" className={`rounded-control px-3 py-2 ${look.tone === 'bad' ? 'bg-bad-soft text-bad' : 'bg-sunken text-ink-2'}`}>Disabled{w.disabledAt && <> <Time at={w.disabledAt} /></>} {whyOff(w.disabledReason)}. Nothing is delivered to it.</p>}
       <dl className="flex flex-wrap gap-x-8 gap-y-2">

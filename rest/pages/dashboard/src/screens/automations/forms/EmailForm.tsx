@@ -58,7 +58,8 @@ function TemplateFields() {
   // The alias is preferred: it stays valid if the template is created again.
   const choose = (id: string) => {
     const t = list.find((one) => one.id === id)
-    form.set('template', t ? { ...(t.alias ? { alias: t.alias } : { id: t.id }), ...(form.get('template.variables') ? { variables: form.get('template.variables') } : {}) } : undefined)
+    const { id: _id, alias: _alias, ...rest } = (form.get('template') ?? {}) as Record<string, unknown>
+    form.set('template', t ? { ...(t.alias ? { alias: t.alias } : { id: t.id }), ...rest } : undefined)
   }
   return (
     <>
@@ -71,6 +72,12 @@ function TemplateFields() {
       )}</Field>
       {chosen && <p className="-mt-2 text-xs"><Link className="link" to={`/templates/${chosen.id}` as string}>Open template</Link></p>}
       {chosen && <Variables template={chosen} />}
+      {named !== '' && (
+        <More title="Language and time zone" fields={['template.locale', 'template.time_zone']}>
+          <TextField field="template.locale" label="Language" hint="Such as pt-BR. Numbers and dates are written in it." liquid placeholder="{{ event.data.locale }}" />
+          <TextField field="template.time_zone" label="Time zone" hint="Such as America/Sao_Paulo. Times are shown in it." liquid placeholder="{{ event.data.time_zone }}" />
+        </More>
+      )}
     </>
   )
 }
