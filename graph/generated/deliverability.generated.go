@@ -2145,6 +2145,29 @@ func (ec *executionContext) fieldContext_PlacementCounts_complained(_ context.Co
 	return graphql.NewScalarFieldContext("PlacementCounts", field, false, false, errors.New("field of type Float does not have child fields"))
 }
 
+func (ec *executionContext) _PlacementCounts_medianSeconds(ctx context.Context, field graphql.CollectedField, obj *statistics.Figures) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PlacementCounts_medianSeconds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MedianSeconds(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *float64) graphql.Marshaler {
+			return ec.marshalOFloat2ᚖfloat64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PlacementCounts_medianSeconds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PlacementCounts", field, true, false, errors.New("field of type Float does not have child fields"))
+}
+
 func (ec *executionContext) _ReportAuthorization_name(ctx context.Context, field graphql.CollectedField, obj *deliverability.Authorization) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3567,6 +3590,11 @@ func (ec *executionContext) _PlacementCounts(ctx context.Context, sel ast.Select
 		case "complained":
 			out.Values[i] = ec._PlacementCounts_complained(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "medianSeconds":
+			out.Values[i] = ec._PlacementCounts_medianSeconds(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:

@@ -1088,11 +1088,12 @@ type ComplexityRoot struct {
 	}
 
 	PlacementCounts struct {
-		Bounced    func(childComplexity int) int
-		Complained func(childComplexity int) int
-		Delayed    func(childComplexity int) int
-		Delivered  func(childComplexity int) int
-		Recipients func(childComplexity int) int
+		Bounced       func(childComplexity int) int
+		Complained    func(childComplexity int) int
+		Delayed       func(childComplexity int) int
+		Delivered     func(childComplexity int) int
+		MedianSeconds func(childComplexity int) int
+		Recipients    func(childComplexity int) int
 	}
 
 	Plan struct {
@@ -6113,6 +6114,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.PlacementCounts.Delivered(childComplexity), true
+	case "PlacementCounts.medianSeconds":
+		if e.ComplexityRoot.PlacementCounts.MedianSeconds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PlacementCounts.MedianSeconds(childComplexity), true
 	case "PlacementCounts.recipients":
 		if e.ComplexityRoot.PlacementCounts.Recipients == nil {
 			break
@@ -10250,6 +10257,8 @@ type PlacementCounts {
   bounced: Float!
   "Recipients that complained."
   complained: Float!
+  "Median time from acceptance to delivery in seconds, within 10 %; ` + "`" + `null` + "`" + ` without deliveries."
+  medianSeconds: Float
 }
 
 "Where receivers send reports about a domain."
@@ -15522,6 +15531,8 @@ func (ec *executionContext) childFields_PlacementCounts(ctx context.Context, fie
 		return ec.fieldContext_PlacementCounts_bounced(ctx, field)
 	case "complained":
 		return ec.fieldContext_PlacementCounts_complained(ctx, field)
+	case "medianSeconds":
+		return ec.fieldContext_PlacementCounts_medianSeconds(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PlacementCounts", field.Name)
 }

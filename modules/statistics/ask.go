@@ -135,6 +135,15 @@ func (f *Figures) LatencyWithin(share float64) (time.Duration, bool) {
 	return 0, false
 }
 
+// MedianSeconds returns the median time from acceptance to delivery, or nil if there were no deliveries.
+func (f Figures) MedianSeconds() *float64 {
+	median, known := f.LatencyWithin(0.5)
+	if !known {
+		return nil
+	}
+	return new(median.Seconds())
+}
+
 // Bucket is a period.
 type Bucket = timeseries.Bucket[Figures]
 

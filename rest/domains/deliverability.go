@@ -297,12 +297,8 @@ func (out *deliverabilityRecord) addAdvice(s deliverability.Summary) {
 }
 
 func toPlacementCounts(f statistics.Figures) placementCounts {
-	out := placementCounts{Recipients: f.Recipients, Delivered: f.Delivered, Delayed: f.Delayed, Bounced: f.Bounced,
-		Complained: f.Complained}
-	if median, known := f.LatencyWithin(0.5); known {
-		out.Median = new(median.Seconds())
-	}
-	return out
+	return placementCounts{Recipients: f.Recipients, Delivered: f.Delivered, Delayed: f.Delayed, Bounced: f.Bounced,
+		Complained: f.Complained, Median: f.MedianSeconds()}
 }
 
 func deliverabilityExample() map[string]any {
