@@ -10,6 +10,7 @@ import (
 
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/sending/linkcheck"
+	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/runtime/mail/lint"
 	"github.com/postrider/postrider/runtime/mail/rspamd"
 	"github.com/postrider/postrider/runtime/web/egress"
@@ -93,5 +94,18 @@ func TestCheckReportsTheSpamScore(t *testing.T) {
 	if strings.Contains(received, "{{") || !strings.Contains(received, "List-Unsubscribe:") ||
 		!strings.Contains(received, "Leave: http") {
 		t.Errorf("rspamd received a message without the unsubscribe link:\n%s", received)
+	}
+}
+
+func TestCheckReportsFindingsOfTheTemplate(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.Near.Left = 10
+	f.Near.Rendered = templates.Rendered{Subject: "s", Text: "t", From: "a@example.com", Findings: []lint.Finding{
+		{Code: "raw_output", Severity: lint.Warning, Part: lint.HTML, Count: 1}}}
+	checked, err := f.Check(t.Context(), f.Caller(), Message{To: []Mailbox{{Text: "bob@example.net"}},
+		Template: &TemplateRef{Alias: "receipt"}}, CheckOptions{})
+	if err != nil || !slices.ContainsFunc(checked.Findings, func(f lint.Finding) bool { return f.Code == "raw_output" }) {
+		t.Errorf("the findings are %+v (%v), want raw_output", checked.Findings, err)
 	}
 }

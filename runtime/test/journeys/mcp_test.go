@@ -242,7 +242,8 @@ func TestAgentUsesEveryOtherTool(t *testing.T) {
 	agent := connectAgent(t, app)
 	app.Do(t, http.MethodPost, "/api/templates", map[string]any{"name": "Welcome", "alias": "welcome",
 		"from": "ada@dev.test", "subject": "Hi {{name}}", "text": "Hello {{name}}",
-		"variables": []any{map[string]any{"key": "name", "type": "string", "required": true}}})
+		"translations": []any{map[string]any{"locale": "pt", "subject": "Oi {{name}}, {{ 1.5 | money: 'EUR' }}"}},
+		"variables":    []any{map[string]any{"key": "name", "type": "string", "required": true}}})
 	var source struct{ Template struct{ ETag, Text string } }
 	agent.use(t, "get_template", map[string]any{"template": "welcome"}, &source)
 	agent.use(t, "update_template", map[string]any{"template": "welcome", "text": "Dear {{name}}",
@@ -256,6 +257,11 @@ func TestAgentUsesEveryOtherTool(t *testing.T) {
 	if drawn.Text != "Dear Bob" || drawn.Subject != "Hi Bob" {
 		t.Errorf("render_template returned %+v", drawn)
 	}
+	agent.use(t, "render_template", map[string]any{"template": "welcome", "variables": map[string]any{"name": "Bob"},
+		"locale": "pt-PT", "time_zone": "Europe/Lisbon"}, &drawn)
+	if drawn.Subject != "Oi Bob, 1,50\u00a0€" {
+		t.Errorf("render_template for pt-PT returned %+v", drawn)
+	}
 	agent.use(t, "publish_template", map[string]any{"template": "welcome"}, nil)
 	var sent agentSent
 	if words := agent.use(t, "send_template", map[string]any{"template": "welcome", "to": []string{"bob@example.net"},
@@ -263,7 +269,12 @@ func TestAgentUsesEveryOtherTool(t *testing.T) {
 		t.Errorf("a template without its variable got %+v", sent)
 	}
 	agent.use(t, "send_template", map[string]any{"template": "welcome", "to": []string{"bob@example.net"},
-		"variables": map[string]any{"name": "Bob"}}, &sent)
+		"variables": map[string]any{"name": "Bob"}, "locale": "pt-BR"}, &sent)
+	var got struct{ Email struct{ Subject string } }
+	agent.use(t, "get_email", map[string]any{"id": sent.ID}, &got)
+	if got.Email.Subject != "Oi Bob, €\u00a01,50" {
+		t.Errorf("the email for pt-BR has the subject %q", got.Email.Subject)
+	}
 	agent.use(t, "list_templates", map[string]any{"query": "Welc"}, nil)
 
 	var domains struct {
