@@ -12,8 +12,8 @@ import type { Problem, Render } from './useRender'
 type View = 'desktop' | 'mobile' | 'text'
 
 // Preview shows a template as the server renders it with the sample values. While the text has errors, it keeps the
-// last result. `go` moves to a problem.
-export function Preview({ render, go, label = 'Preview' }: { render: Render; label?: string; go?: (p: Problem) => void }) {
+// last result. `go` moves to a problem, and languages are those of the translations.
+export function Preview({ render, go, label = 'Preview', languages = [] }: { render: Render; label?: string; go?: (p: Problem) => void; languages?: string[] }) {
   const [view, setView] = useState<View>('desktop')
   const [scheme, setScheme] = useState<'light' | 'dark'>('light')
   const { rendered, findings, problems, failure } = render
@@ -31,7 +31,7 @@ export function Preview({ render, go, label = 'Preview' }: { render: Render; lab
       {failure !== null && <ErrorAlert error={failure} retry={render.refetch} title="Can’t render this template" />}
       {problems.length > 0 && (
         <ul role="alert" className="grid gap-1 rounded-control bg-bad-soft px-3 py-2 text-bad">
-          {problems.map((p) => <li key={p.field}><ProblemLine problem={p} go={go} /></li>)}
+          {problems.map((p) => <li key={p.field}><ProblemLine problem={p} languages={languages} go={go} /></li>)}
         </ul>
       )}
       {!rendered && !failure && problems.length === 0 && <SkeletonText />}
@@ -58,11 +58,16 @@ export function Preview({ render, go, label = 'Preview' }: { render: Render; lab
 }
 
 // fieldName returns how the dashboard calls a field of a problem.
-const fieldName = (field: string) => (field.startsWith('variables.') ? field.slice('variables.'.length) : (names[field as keyof typeof names] ?? field))
+function fieldName(field: string, languages: string[]): string {
+  if (field.startsWith('variables.')) return field.slice('variables.'.length)
+  const [, at, part = field] = /^translations\[(\d+)\]\.(\w+)$/.exec(field) ?? []
+  const name = names[part as keyof typeof names] ?? part
+  return at === undefined ? name : `${name} (${languages[Number(at)] ?? at})`
+}
 
-function ProblemLine({ problem, go }: { problem: Problem; go?: (p: Problem) => void }) {
+function ProblemLine({ problem, languages, go }: { problem: Problem; languages: string[]; go?: (p: Problem) => void }) {
   const place = problem.line > 0 ? `, line ${problem.line}${problem.column > 0 ? `, column ${problem.column}` : ''}` : ''
-  const text = <><b className="font-medium">{fieldName(problem.field)}{place}</b>: {problem.message}</>
+  const text = <><b className="font-medium">{fieldName(problem.field, languages)}{place}</b>: {problem.message}</>
   if (!go || problem.line === 0) return <span className="wrap-anywhere">{text}</span>
   return <button type="button" className="text-left wrap-anywhere underline underline-offset-2" onClick={() => go(problem)}>{text}</button>
 }

@@ -142,7 +142,7 @@ function EditorPage({ template }: { template: Template }) {
               </Tabs>
             </div>
           </div>
-          <Preview render={render} go={go} />
+          <Preview render={render} go={go} languages={draft.translations.map((t) => t.locale)} />
         </div>
       </div>
       {asks === 'publish' && <PublishDialog template={template} editor={editor} onClose={() => setAsks(null)} />}
