@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/runtime/base/fault"
@@ -16,7 +17,7 @@ func TestKeyHasPermissionsWithinItsScope(t *testing.T) {
 	owner := addAccount(t, s, "ada@example.com")
 	given := []rights.Permission{"emails:send", "domains:read", "emails:send"}
 	made, token := addKey(t, s, NewKey{AccountID: owner.ID, Scope: rights.ScopeSending, Permissions: given})
-	_, rotated, err := s.RotateKey(t.Context(), Rotation{AccountID: owner.ID, KeyID: made.ID})
+	_, rotated, err := s.RotateKey(t.Context(), Rotation{AccountID: owner.ID, KeyID: made.ID, Overlap: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
