@@ -28,6 +28,8 @@ type APIKey struct {
 	Hash []byte `json:"-"`
 	// Scope holds the value of the "scope" field.
 	Scope apikey.Scope `json:"scope,omitempty"`
+	// what the key can do within its scope, such as emails:send; empty: everything
+	Permissions []string `json:"permissions,omitempty"`
 	// domains that the key can use; empty: all of the account
 	DomainIds []string `json:"domain_ids,omitempty"`
 	// networks (CIDR) that the key can be used from; empty: all
@@ -64,7 +66,7 @@ func (*APIKey) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case apikey.FieldHash, apikey.FieldDomainIds, apikey.FieldAllowedIps:
+		case apikey.FieldHash, apikey.FieldPermissions, apikey.FieldDomainIds, apikey.FieldAllowedIps:
 			values[i] = new([]byte)
 		case apikey.FieldID, apikey.FieldAccountID, apikey.FieldName, apikey.FieldPrefix, apikey.FieldScope, apikey.FieldLastUsedIP, apikey.FieldCreatedBy:
 			values[i] = new(sql.NullString)
@@ -120,6 +122,14 @@ func (_m *APIKey) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field scope", values[i])
 			} else if value.Valid {
 				_m.Scope = apikey.Scope(value.String)
+			}
+		case apikey.FieldPermissions:
+			if value, ok := values[i].(*[]byte); !ok {
+				return fmt.Errorf("unexpected type %T for field permissions", values[i])
+			} else if value != nil && len(*value) > 0 {
+				if err := json.Unmarshal(*value, &_m.Permissions); err != nil {
+					return fmt.Errorf("unmarshal field permissions: %w", err)
+				}
 			}
 		case apikey.FieldDomainIds:
 			if value, ok := values[i].(*[]byte); !ok {

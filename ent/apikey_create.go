@@ -51,6 +51,12 @@ func (_c *APIKeyCreate) SetScope(v apikey.Scope) *APIKeyCreate {
 	return _c
 }
 
+// SetPermissions sets the "permissions" field.
+func (_c *APIKeyCreate) SetPermissions(v []string) *APIKeyCreate {
+	_c.mutation.SetPermissions(v)
+	return _c
+}
+
 // SetDomainIds sets the "domain_ids" field.
 func (_c *APIKeyCreate) SetDomainIds(v []string) *APIKeyCreate {
 	_c.mutation.SetDomainIds(v)
@@ -221,6 +227,10 @@ func (_c *APIKeyCreate) createSpec() (*APIKey, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Scope(); ok {
 		_spec.SetField(apikey.FieldScope, field.TypeEnum, value)
 		_node.Scope = value
+	}
+	if value, ok := _c.mutation.Permissions(); ok {
+		_spec.SetField(apikey.FieldPermissions, field.TypeJSON, value)
+		_node.Permissions = value
 	}
 	if value, ok := _c.mutation.DomainIds(); ok {
 		_spec.SetField(apikey.FieldDomainIds, field.TypeJSON, value)

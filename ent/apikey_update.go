@@ -129,6 +129,17 @@ func (_u *APIKeyUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.Scope(); ok {
 		_spec.SetField(apikey.FieldScope, field.TypeEnum, value)
 	}
+	if value, ok := _u.mutation.Permissions(); ok {
+		_spec.SetField(apikey.FieldPermissions, field.TypeJSON, value)
+	}
+	if value, ok := _u.mutation.AppendedPermissions(); ok {
+		_spec.AddModifier(func(u *sql.UpdateBuilder) {
+			sqljson.Append(u, apikey.FieldPermissions, value)
+		})
+	}
+	if _u.mutation.PermissionsCleared() {
+		_spec.ClearField(apikey.FieldPermissions, field.TypeJSON)
+	}
 	if value, ok := _u.mutation.DomainIds(); ok {
 		_spec.SetField(apikey.FieldDomainIds, field.TypeJSON, value)
 	}
@@ -333,6 +344,17 @@ func (_u *APIKeyUpdateOne) sqlSave(ctx context.Context) (_node *APIKey, err erro
 	}
 	if value, ok := _u.mutation.Scope(); ok {
 		_spec.SetField(apikey.FieldScope, field.TypeEnum, value)
+	}
+	if value, ok := _u.mutation.Permissions(); ok {
+		_spec.SetField(apikey.FieldPermissions, field.TypeJSON, value)
+	}
+	if value, ok := _u.mutation.AppendedPermissions(); ok {
+		_spec.AddModifier(func(u *sql.UpdateBuilder) {
+			sqljson.Append(u, apikey.FieldPermissions, value)
+		})
+	}
+	if _u.mutation.PermissionsCleared() {
+		_spec.ClearField(apikey.FieldPermissions, field.TypeJSON)
 	}
 	if value, ok := _u.mutation.DomainIds(); ok {
 		_spec.SetField(apikey.FieldDomainIds, field.TypeJSON, value)

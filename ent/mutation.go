@@ -124,6 +124,8 @@ type APIKeyMutation struct {
 	prefix            *string
 	hash              *[]byte
 	scope             *apikey.Scope
+	permissions       *[]string
+	appendpermissions []string
 	domain_ids        *[]string
 	appenddomain_ids  []string
 	allowed_ips       *[]string
@@ -265,6 +267,35 @@ func (m *APIKeyMutation) Scope() (r apikey.Scope, exists bool) {
 		return
 	}
 	return *v, true
+}
+
+// SetPermissions sets the "permissions" field.
+func (m *APIKeyMutation) SetPermissions(s []string) {
+	m.permissions = &s
+	m.appendpermissions = nil
+}
+
+// Permissions returns the value of the "permissions" field in the mutation.
+func (m *APIKeyMutation) Permissions() (r []string, exists bool) {
+	v := m.permissions
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// AppendedPermissions returns the list of values that were appended to the "permissions" field in this mutation.
+func (m *APIKeyMutation) AppendedPermissions() ([]string, bool) {
+	if len(m.appendpermissions) == 0 {
+		return nil, false
+	}
+	return m.appendpermissions, true
+}
+
+// PermissionsCleared returns if the "permissions" field was cleared in this mutation.
+func (m *APIKeyMutation) PermissionsCleared() bool {
+	_, ok := m.clearedFields[apikey.FieldPermissions]
+	return ok
 }
 
 // SetDomainIds sets the "domain_ids" field.
@@ -470,7 +501,7 @@ func (m *APIKeyMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *APIKeyMutation) Fields() []string {
-	fields := make([]string, 0, 13)
+	fields := make([]string, 0, 14)
 	if m.account != nil {
 		fields = append(fields, apikey.FieldAccountID)
 	}
@@ -485,6 +516,9 @@ func (m *APIKeyMutation) Fields() []string {
 	}
 	if m.scope != nil {
 		fields = append(fields, apikey.FieldScope)
+	}
+	if m.permissions != nil {
+		fields = append(fields, apikey.FieldPermissions)
 	}
 	if m.domain_ids != nil {
 		fields = append(fields, apikey.FieldDomainIds)
@@ -569,6 +603,9 @@ func (m *APIKeyMutation) AddField(name string, value ent.Value) error {
 // mutation.
 func (m *APIKeyMutation) ClearedFields() []string {
 	var fields []string
+	if m.FieldCleared(apikey.FieldPermissions) {
+		fields = append(fields, apikey.FieldPermissions)
+	}
 	if m.FieldCleared(apikey.FieldDomainIds) {
 		fields = append(fields, apikey.FieldDomainIds)
 	}

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -49,6 +50,10 @@ func (f fakeAuth) Authenticate(_ context.Context, bearer string, _ netip.Addr) (
 	}
 	if f.revoked != nil && f.revoked.Load() {
 		return accounts.Caller{}, fault.Unauthenticated()
+	}
+	if name, is := strings.CutPrefix(bearer, "svc_permission_"); is {
+		return accounts.Caller{AccountID: ada, KeyID: "key_1", Scope: rights.ScopeFull,
+			Permissions: []rights.Permission{rights.Permission(name)}}, nil
 	}
 	switch bearer {
 	case "svc_full", "svc_read", "svc_sending":

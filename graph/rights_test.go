@@ -157,3 +157,29 @@ func TestOperatorKeysNeedAnAccount(t *testing.T) {
 		}
 	}
 }
+
+// A key with permissions reads and changes nothing over GraphQL, where links lead from one resource to others.
+func TestKeysWithPermissionsCannotUseGraphQL(t *testing.T) {
+	t.Parallel()
+	whole, err := schema.ParseFull()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, matrix := newServer(t, setup{emails: 1}), rightstest.Read(t, "../docs/permissions.md")
+	for _, root := range []*ast.Definition{whole.Query, whole.Mutation, whole.Subscription} {
+		for _, field := range root.Fields {
+			rule, known := rightstest.Rule{}, false
+			if !strings.HasPrefix(field.Name, "__") {
+				rule, known = matrix.Rule(t, root.Name+"."+field.Name)
+			}
+			if !known || rule.Right == rightstest.Any || rule.Right == rightstest.Operate {
+				continue
+			}
+			for _, name := range []string{"permission_emails:send", "permission_emails:read", "permission_domains:write"} {
+				if got := s.askRoot(t, rightstest.Caller{Name: name}, documentOf(whole, root, field)); !strings.Contains(got, "insufficient_scope") {
+					t.Errorf("%s.%s by %s got %s", root.Name, field.Name, name, got)
+				}
+			}
+		}
+	}
+}

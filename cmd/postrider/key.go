@@ -40,16 +40,21 @@ func (c *keyRevokeCommand) Run(s *session) error {
 type keyCreateCommand struct {
 	toolSettings
 
-	Account   string     `help:"Account of the key, by email or ID." placeholder:"EMAIL" required:""`
-	Name      string     `help:"Name that identifies the key." placeholder:"NAME" required:""`
-	Scope     string     `default:"full" enum:"full,sending,read" help:"full, sending or read."`
-	DomainID  []string   `help:"Domains that the key may send from (default: all)." name:"domain-id" placeholder:"dom_…"`
-	AllowedIP []string   `help:"Networks or addresses that the key can be used from (default: all)." name:"allowed-ip" placeholder:"CIDR"`
-	ExpiresAt *time.Time `help:"Expiry, such as 2027-01-31T00:00:00Z (default: never)." name:"expires-at" placeholder:"TIME"`
+	Account    string     `help:"Account of the key, by email or ID." placeholder:"EMAIL" required:""`
+	Name       string     `help:"Name that identifies the key." placeholder:"NAME" required:""`
+	Scope      string     `default:"full" enum:"full,sending,read" help:"full, sending or read."`
+	Permission []string   `help:"Kinds of access within the scope, such as emails:send (default: all)." placeholder:"NAME"`
+	DomainID   []string   `help:"Domains that the key may send from (default: all)." name:"domain-id" placeholder:"dom_…"`
+	AllowedIP  []string   `help:"Networks or addresses that the key can be used from (default: all)." name:"allowed-ip" placeholder:"CIDR"`
+	ExpiresAt  *time.Time `help:"Expiry, such as 2027-01-31T00:00:00Z (default: never)." name:"expires-at" placeholder:"TIME"`
 }
 
 func (c *keyCreateCommand) newKey(accountID string) accounts.NewKey {
-	return accounts.NewKey{AccountID: accountID, Name: c.Name, Scope: rights.Scope(c.Scope), DomainIDs: c.DomainID,
+	permissions := make([]rights.Permission, len(c.Permission))
+	for i, name := range c.Permission {
+		permissions[i] = rights.Permission(name)
+	}
+	return accounts.NewKey{AccountID: accountID, Name: c.Name, Scope: rights.Scope(c.Scope), Permissions: permissions, DomainIDs: c.DomainID,
 		AllowedIPs: c.AllowedIP, ExpiresAt: c.ExpiresAt}
 }
 

@@ -21,11 +21,12 @@ type keysCreateCommand struct {
 	remote
 	output
 
-	Name      string   `arg:"" help:"Name that identifies the key."`
-	Scope     string   `default:"full" enum:"full,sending,read" help:"What the key may do: full, sending or read."`
-	Domain    []string `help:"Send from these domains only: names or IDs." placeholder:"NAME,..."`
-	AllowedIP []string `help:"Accept the key from these addresses or networks only." name:"allowed-ip" placeholder:"CIDR,..."`
-	ExpiresAt string   `help:"When the key expires (default: never)." name:"expires-at" placeholder:"2026-01-31T12:00:00Z"`
+	Name       string   `arg:"" help:"Name that identifies the key."`
+	Scope      string   `default:"full" enum:"full,sending,read" help:"What the key may do: full, sending or read."`
+	Permission []string `help:"Allow only these kinds of access, such as emails:send." placeholder:"NAME,..."`
+	Domain     []string `help:"Send from these domains only: names or IDs." placeholder:"NAME,..."`
+	AllowedIP  []string `help:"Accept the key from these addresses or networks only." name:"allowed-ip" placeholder:"CIDR,..."`
+	ExpiresAt  string   `help:"When the key expires (default: never)." name:"expires-at" placeholder:"2026-01-31T12:00:00Z"`
 }
 
 func (c *keysCreateCommand) Run(s *session) error {
@@ -34,6 +35,9 @@ func (c *keysCreateCommand) Run(s *session) error {
 		return err
 	}
 	body := map[string]any{"name": c.Name, "scope": c.Scope}
+	if len(c.Permission) > 0 {
+		body["permissions"] = c.Permission
+	}
 	var domains []string
 	for _, name := range c.Domain {
 		id, err := findDomain(s, server, name)

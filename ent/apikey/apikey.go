@@ -24,6 +24,8 @@ const (
 	FieldHash = "hash"
 	// FieldScope holds the string denoting the scope field in the database.
 	FieldScope = "scope"
+	// FieldPermissions holds the string denoting the permissions field in the database.
+	FieldPermissions = "permissions"
 	// FieldDomainIds holds the string denoting the domain_ids field in the database.
 	FieldDomainIds = "domain_ids"
 	// FieldAllowedIps holds the string denoting the allowed_ips field in the database.
@@ -61,6 +63,7 @@ var Columns = []string{
 	FieldPrefix,
 	FieldHash,
 	FieldScope,
+	FieldPermissions,
 	FieldDomainIds,
 	FieldAllowedIps,
 	FieldExpiresAt,

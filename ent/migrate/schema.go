@@ -16,6 +16,7 @@ var (
 		{Name: "prefix", Type: field.TypeString},
 		{Name: "hash", Type: field.TypeBytes},
 		{Name: "scope", Type: field.TypeEnum, Enums: []string{"full", "sending", "read"}, Default: "full"},
+		{Name: "permissions", Type: field.TypeJSON, Nullable: true},
 		{Name: "domain_ids", Type: field.TypeJSON, Nullable: true},
 		{Name: "allowed_ips", Type: field.TypeJSON, Nullable: true},
 		{Name: "expires_at", Type: field.TypeTime, Nullable: true},
@@ -34,7 +35,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "api_keys_accounts_api_keys",
-				Columns:    []*schema.Column{APIKeysColumns[13]},
+				Columns:    []*schema.Column{APIKeysColumns[14]},
 				RefColumns: []*schema.Column{AccountsColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -48,7 +49,7 @@ var (
 			{
 				Name:    "apikey_account_id_id",
 				Unique:  false,
-				Columns: []*schema.Column{APIKeysColumns[13], APIKeysColumns[0]},
+				Columns: []*schema.Column{APIKeysColumns[14], APIKeysColumns[0]},
 			},
 		},
 	}

@@ -64,17 +64,18 @@ type DirectiveRoot struct {
 
 type ComplexityRoot struct {
 	APIKey struct {
-		AllowedIps func(childComplexity int) int
-		CreatedAt  func(childComplexity int) int
-		DomainIds  func(childComplexity int) int
-		ExpiresAt  func(childComplexity int) int
-		ID         func(childComplexity int) int
-		LastUsedAt func(childComplexity int) int
-		LastUsedIP func(childComplexity int) int
-		Name       func(childComplexity int) int
-		Prefix     func(childComplexity int) int
-		RevokedAt  func(childComplexity int) int
-		Scope      func(childComplexity int) int
+		AllowedIps  func(childComplexity int) int
+		CreatedAt   func(childComplexity int) int
+		DomainIds   func(childComplexity int) int
+		ExpiresAt   func(childComplexity int) int
+		ID          func(childComplexity int) int
+		LastUsedAt  func(childComplexity int) int
+		LastUsedIP  func(childComplexity int) int
+		Name        func(childComplexity int) int
+		Permissions func(childComplexity int) int
+		Prefix      func(childComplexity int) int
+		RevokedAt   func(childComplexity int) int
+		Scope       func(childComplexity int) int
 	}
 
 	APIKeyConnection struct {
@@ -1787,6 +1788,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.APIKey.Name(childComplexity), true
+	case "APIKey.permissions":
+		if e.ComplexityRoot.APIKey.Permissions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIKey.Permissions(childComplexity), true
 	case "APIKey.prefix":
 		if e.ComplexityRoot.APIKey.Prefix == nil {
 			break
@@ -9231,6 +9238,8 @@ type APIKey implements Node {
   prefix: String!
   "The scope of the key."
   scope: APIKeyScope!
+  "What the key can do within its scope, such as ` + "`" + `emails:send` + "`" + `; empty for everything that the scope allows."
+  permissions: [String!]!
   "IDs of the domains that the credential can send from; empty if it can send from all."
   domainIds: [ID!]!
   "The networks that the key can be used from, in CIDR notation; empty if it can be used from all."
@@ -13509,6 +13518,8 @@ func (ec *executionContext) childFields_APIKey(ctx context.Context, field graphq
 		return ec.fieldContext_APIKey_prefix(ctx, field)
 	case "scope":
 		return ec.fieldContext_APIKey_scope(ctx, field)
+	case "permissions":
+		return ec.fieldContext_APIKey_permissions(ctx, field)
 	case "domainIds":
 		return ec.fieldContext_APIKey_domainIds(ctx, field)
 	case "allowedIps":

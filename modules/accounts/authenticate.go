@@ -108,7 +108,7 @@ func isSecret(s string) bool {
 // Expiry follows the database clock. From the remaining time, the cache can later detect expiry without a
 // query.
 const selectCredential = `
-SELECT k.id, k.account_id, k.scope, coalesce(k.domain_ids, '[]'::jsonb)::text, coalesce(k.allowed_ips, '[]'::jsonb)::text, a.suspended_at IS NOT NULL,
+SELECT k.id, k.account_id, k.scope, coalesce(k.permissions, 'null'::jsonb)::text, coalesce(k.domain_ids, '[]'::jsonb)::text, coalesce(k.allowed_ips, '[]'::jsonb)::text, a.suspended_at IS NOT NULL,
        extract(epoch FROM k.expires_at - now())::float8, ` + credentials.Columns + `
   FROM api_keys k JOIN accounts a ON a.id = k.account_id ` + credentials.Joins + `
  WHERE k.hash = $1 AND k.revoked_at IS NULL`
@@ -116,12 +116,12 @@ SELECT k.id, k.account_id, k.scope, coalesce(k.domain_ids, '[]'::jsonb)::text, c
 func (s *Service) loadCredential(ctx context.Context, hash keyHash) (cachedCredential, error) {
 	askedAt := time.Now()
 	found := cachedCredential{known: true}
-	var domainIDs, allowedIPs string
+	var permissions, domainIDs, allowedIPs string
 	var expiresIn sql.NullFloat64
 	var by credentials.Row
 	err := s.db.SQL.QueryRowContext(ctx, selectCredential, hash[:]).
 		Scan(append([]any{&found.caller.KeyID, &found.caller.AccountID,
-			&found.caller.Scope, &domainIDs, &allowedIPs, &found.caller.Suspended, &expiresIn}, by.ScanTargets()...)...)
+			&found.caller.Scope, &permissions, &domainIDs, &allowedIPs, &found.caller.Suspended, &expiresIn}, by.ScanTargets()...)...)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return cachedCredential{}, nil
@@ -129,6 +129,9 @@ func (s *Service) loadCredential(ctx context.Context, hash keyHash) (cachedCrede
 		return cachedCredential{}, fault.OrUnavailable(err)
 	}
 	found.caller.Creator = by.Creator()
+	if err := json.Unmarshal([]byte(permissions), &found.caller.Permissions); err != nil {
+		return cachedCredential{}, fmt.Errorf("permissions of key %s: %w", found.caller.KeyID, err)
+	}
 	if err := json.Unmarshal([]byte(domainIDs), &found.caller.DomainIDs); err != nil {
 		return cachedCredential{}, fmt.Errorf("domains of key %s: %w", found.caller.KeyID, err)
 	}

@@ -2,6 +2,7 @@ package accounts
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/postrider/postrider/modules/accounts/rights"
@@ -13,9 +14,12 @@ type Caller struct {
 	AccountID string // empty for a user without an account, and for an operator key that acts for none
 	KeyID     string // empty unless an API key calls
 	Scope     rights.Scope
-	Suspended bool     // the account is suspended, so it cannot send; everything else is allowed
-	DomainIDs []string // domains that the key is limited to; empty means all. Read-only.
-	Person    *Person  // nil if an API key calls. Read-only.
+	// Permissions of the key within its scope; empty means all. Read-only. Authorize refuses a key with permissions:
+	// only AuthorizeOperation knows what an operation accesses.
+	Permissions []rights.Permission
+	Suspended   bool     // the account is suspended, so it cannot send; everything else is allowed
+	DomainIDs   []string // domains that the key is limited to; empty means all. Read-only.
+	Person      *Person  // nil if an API key calls. Read-only.
 
 	Operator *Operator // set if an operator key calls. Read-only.
 
@@ -50,6 +54,9 @@ func (c Caller) authorize(op rights.Operation) error {
 	case op == rights.Person || op == rights.Operate:
 		return fault.Forbiddenf(fault.CodeInsufficientScope,
 			"This operation is for people who are signed in, not for API keys")
+	case len(c.Permissions) > 0:
+		return fault.Forbiddenf(fault.CodeInsufficientScope,
+			"This API key has permissions (%s), which allow operations of the REST API only", c.listPermissions())
 	case !c.Scope.Allows(op):
 		return fault.Forbiddenf(fault.CodeInsufficientScope,
 			"This API key has the scope %q, which does not allow this operation", c.Scope)
@@ -72,6 +79,26 @@ func (c Caller) authorizeOperator(op rights.Operation) error {
 		return fault.InvalidField(HeaderAccount, "is required: an operator key acts for the account that this header names")
 	}
 	return nil
+}
+
+// AuthorizeOperation is Authorize for an operation that a permission allows; "" if none does.
+func (c Caller) AuthorizeOperation(op rights.Operation, needed rights.Permission) error {
+	if len(c.Permissions) > 0 {
+		if !slices.Contains(c.Permissions, needed) {
+			return fault.Forbiddenf(fault.CodeInsufficientScope,
+				"This API key has permissions (%s), which do not allow this operation", c.listPermissions())
+		}
+		c.Permissions = nil
+	}
+	return c.Authorize(op)
+}
+
+func (c Caller) listPermissions() string { return strings.Join(namesOf(c.Permissions), ", ") }
+
+// MaySend reports whether the key allows sending emails. Unlike Authorize, it ignores suspension.
+func (c Caller) MaySend() bool {
+	c.Suspended = false
+	return c.AuthorizeOperation(rights.Send, rights.PermissionSend) == nil
 }
 
 // Allows reports whether the caller's scope or role allows an operation. Unlike Authorize, it ignores

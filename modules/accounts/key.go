@@ -38,8 +38,10 @@ type NewKey struct {
 	AccountID string
 	Name      string
 	Scope     rights.Scope // empty means full
-	DomainIDs []string     // domains that the key may send from; empty means all
-	ExpiresAt *time.Time   // nil means never
+	// Permissions narrow the scope; empty means everything that the scope allows.
+	Permissions []rights.Permission
+	DomainIDs   []string   // domains that the key may send from; empty means all
+	ExpiresAt   *time.Time // nil means never
 	// AllowedIPs are the networks, in CIDR notation, or single addresses that the key can be used from. Empty means all.
 	AllowedIPs []string
 	// MakerKeyID is the id of the key that makes the request, whose limits the new key cannot exceed. It is
@@ -68,6 +70,7 @@ func (in NewKey) normalize() (NewKey, fault.Fields) {
 	if err := apikey.ScopeValidator(apikey.Scope(in.Scope)); err != nil {
 		wrong.Add("scope", "must be one of full, sending, read")
 	}
+	in.Permissions = checkPermissions(wrong, in.Permissions)
 	if len(in.DomainIDs) > maxKeyDomains {
 		wrong.Add("domain_ids", "cannot have more than %d entries", maxKeyDomains)
 	}
@@ -165,6 +168,9 @@ func insertKey(c *ent.APIKeyClient, in NewKey, token secret.String, hash []byte)
 	create := c.Create()
 	if in.CreatedBy != "" {
 		create.SetCreatedBy(in.CreatedBy)
+	}
+	if len(in.Permissions) > 0 {
+		create.SetPermissions(namesOf(in.Permissions))
 	}
 	return create.SetID(id.New(id.APIKey)).SetAccountID(in.AccountID).SetName(in.Name).
 		SetScope(apikey.Scope(in.Scope)).SetPrefix(startOf(token.Reveal())).SetHash(hash).
@@ -323,7 +329,7 @@ func (s *Service) RotateKey(ctx context.Context, r Rotation) (*ent.APIKey, secre
 			return err
 		}
 		in := NewKey{AccountID: r.AccountID, Name: old.Name, Scope: rights.Scope(old.Scope), DomainIDs: old.DomainIds,
-			AllowedIPs: old.AllowedIps, ExpiresAt: old.ExpiresAt, MakerKeyID: r.MakerKeyID, CreatedBy: r.CreatedBy,
+			Permissions: permissionsOf(old), AllowedIPs: old.AllowedIps, ExpiresAt: old.ExpiresAt, MakerKeyID: r.MakerKeyID, CreatedBy: r.CreatedBy,
 			Keep: r.Keep}
 		// before the old key expires, which may be the one that makes the request
 		if made, err = in.insertWithinBounds(ctx, tx, token, hash); err != nil {

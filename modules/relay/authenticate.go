@@ -74,7 +74,7 @@ func (s *Credentials) byKey(ctx context.Context, with signedInWith) (credential,
 	case err != nil:
 		return credential{}, err
 	}
-	return credential{caller: caller, known: caller.Allows(rights.Send)}, nil
+	return credential{caller: caller, known: caller.MaySend()}, nil
 }
 
 // markUsed records the use of a credential. The accounts package does so for API keys.

@@ -39,18 +39,19 @@ const tagKeys = "API keys"
 const needsForKeys = rights.Write
 
 type keyRecord struct {
-	ID         string            `json:"id" doc:"The ID of the API key." example:"key_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Name       string            `json:"name" doc:"A human-readable name." example:"web shop"`
-	Prefix     string            `json:"prefix" doc:"The first characters of the secret, which help you recognize the key." example:"svc_Zk3v9QpA"`
-	Scope      string            `json:"scope" enum:"full,sending,read" doc:"What the key may do."`
-	DomainIDs  []string          `json:"domain_ids" nullable:"false" doc:"The domains that the key may send from. If empty, all domains."`
-	AllowedIPs []string          `json:"allowed_ips" nullable:"false" doc:"The networks that the key can be used from, in CIDR notation. If empty, all."`
-	ExpiresAt  wire.OptionalTime `json:"expires_at" doc:"null if it never expires."`
-	LastUsedAt wire.OptionalTime `json:"last_used_at" doc:"When the key was last used, accurate to a minute; null if never."`
-	LastUsedIP *string           `json:"last_used_ip" doc:"The IP address that the key was last used from; null if never used or unknown." example:"192.0.2.10"`
-	CreatedAt  wire.Time         `json:"created_at" doc:"When the key was created."`
-	RevokedAt  wire.OptionalTime `json:"revoked_at" doc:"null if the key is not revoked."`
-	CreatedBy  *string           `json:"created_by" doc:"ID of the user who created the key, directly or through another key; null if the operator created it." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	ID          string            `json:"id" doc:"The ID of the API key." example:"key_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Name        string            `json:"name" doc:"A human-readable name." example:"web shop"`
+	Prefix      string            `json:"prefix" doc:"The first characters of the secret, which help you recognize the key." example:"svc_Zk3v9QpA"`
+	Scope       string            `json:"scope" enum:"full,sending,read" doc:"What the key may do."`
+	Permissions []string          `json:"permissions" nullable:"false" doc:"What the key can do within its scope; empty for everything that the scope allows." example:"[\"emails:send\"]"`
+	DomainIDs   []string          `json:"domain_ids" nullable:"false" doc:"The domains that the key may send from. If empty, all domains."`
+	AllowedIPs  []string          `json:"allowed_ips" nullable:"false" doc:"The networks that the key can be used from, in CIDR notation. If empty, all."`
+	ExpiresAt   wire.OptionalTime `json:"expires_at" doc:"null if it never expires."`
+	LastUsedAt  wire.OptionalTime `json:"last_used_at" doc:"When the key was last used, accurate to a minute; null if never."`
+	LastUsedIP  *string           `json:"last_used_ip" doc:"The IP address that the key was last used from; null if never used or unknown." example:"192.0.2.10"`
+	CreatedAt   wire.Time         `json:"created_at" doc:"When the key was created."`
+	RevokedAt   wire.OptionalTime `json:"revoked_at" doc:"null if the key is not revoked."`
+	CreatedBy   *string           `json:"created_by" doc:"ID of the user who created the key, directly or through another key; null if the operator created it." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
 
 	CreatorRole *string `json:"creator_role" enum:"owner,admin,developer,billing,viewer" doc:"The current role of the creator, or their role when they left. The key can do only what this role allows. null if there is no such user."`
 	CreatorLeft bool    `json:"creator_left" doc:"Whether the creator has left the account. The key can then only send emails and events, and read them."`
@@ -139,6 +140,10 @@ func keyBody(in *accounts.NewKey) body.Object {
 	return body.Object{Name: "CreateAPIKey", Fields: []body.Field{
 		{Name: "name", Type: keyName(&in.Name), Need: body.RequiredByService, About: "A name to recognize the key by.", Example: "web shop"},
 		{Name: "scope", Type: scope{&in.Scope}, Default: "full", About: "What the key may do."},
+		{Name: "permissions", Type: body.List(&in.Permissions, permission), About: "What the key can do within its scope: " +
+			"each entry allows one kind of access to one kind of resource. A key with permissions can use only the REST " +
+			"API, the APIs of other providers and SMTP. Defaults to everything that the scope allows, as does an empty list.",
+			Example: []any{"emails:send"}},
 		{Name: "domain_ids", Type: body.List(&in.DomainIDs, body.Text).Count(0, 100), About: "The domains that the " +
 			"key may send from. Defaults to all; an empty list also means all."},
 		{Name: "allowed_ips", Type: NetworksField(&in.AllowedIPs), About: "The networks, in CIDR " +
@@ -147,6 +152,8 @@ func keyBody(in *accounts.NewKey) body.Object {
 		{Name: "expires_at", Type: body.Pointer(&in.ExpiresAt, body.Time), About: "When the key expires. Defaults to never."},
 	}, Check: func(d *body.Decoder) { d.AddErrors(fault.Classify(in.Validate()).Fields) }}
 }
+
+func permission(to *rights.Permission) body.Type { return body.Choice(to, rights.Permissions()...) }
 
 func keyChangeBody(c *accounts.KeyChange) body.Object {
 	return body.Object{Name: "UpdateAPIKey", Change: true, Fields: []body.Field{
@@ -201,7 +208,7 @@ type createdKey struct {
 
 func newKeyRecord(k createdKey) keyRecord {
 	return keyRecord{CreatorRole: wire.OrNull(string(k.by.Role)), CreatorLeft: k.by.Former, ID: k.ID, Name: k.Name,
-		Prefix: k.Prefix, Scope: string(k.Scope), DomainIDs: wire.List(k.DomainIds),
+		Prefix: k.Prefix, Scope: string(k.Scope), Permissions: wire.List(k.Permissions), DomainIDs: wire.List(k.DomainIds),
 		AllowedIPs: wire.List(k.AllowedIps), ExpiresAt: wire.OptionalTime{At: k.ExpiresAt},
 		LastUsedAt: wire.OptionalTime{At: k.LastUsedAt}, LastUsedIP: k.LastUsedIP,
 		CreatedAt: wire.Time(k.CreatedAt),
@@ -297,7 +304,7 @@ func (e *keyEdge) revokeKey(ctx context.Context, accountID, keyID string) error 
 
 func keyExample() map[string]any {
 	return map[string]any{
-		"id": "key_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "web shop", "prefix": "svc_Zk3v9QpA", "scope": "sending", "domain_ids": []any{},
+		"id": "key_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "web shop", "prefix": "svc_Zk3v9QpA", "scope": "sending", "permissions": []any{"emails:send"}, "domain_ids": []any{},
 		"allowed_ips": []any{}, "expires_at": nil, "last_used_at": "2026-01-15T09:40:00.000Z", "last_used_ip": "192.0.2.10", "created_at": "2026-01-15T09:30:00.000Z",
 		"revoked_at": nil, "created_by": "usr_01kf0m4w7he6x8q2v5b3n9c1ta",
 		"creator_role": "developer", "creator_left": false,

@@ -37,6 +37,10 @@ import (
 type fakeAuth struct{}
 
 func (fakeAuth) Authenticate(_ context.Context, bearer string, from netip.Addr) (accounts.Caller, error) {
+	if name, is := strings.CutPrefix(bearer, "svc_permission_"); is {
+		return accounts.Caller{AccountID: accountID, KeyID: "key_1", Scope: rights.ScopeFull,
+			Permissions: []rights.Permission{rights.Permission(name)}}, nil
+	}
 	switch bearer {
 	case "svc_full", "svc_sending", "svc_read":
 		return accounts.Caller{AccountID: accountID, KeyID: "key_1",

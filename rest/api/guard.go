@@ -33,7 +33,8 @@ type Call struct {
 	RequestID string
 
 	api            *API
-	operation      string // method and path, the scope of an Idempotency-Key
+	operation      string            // method and path, the scope of an Idempotency-Key
+	permission     rights.Permission // of API keys, which allows the operation
 	idempotencyKey string
 	header         http.Header // header fields of the response
 	remote         netip.Addr
@@ -93,7 +94,8 @@ func (a *API) guard(op Operation) func(huma.Context, func(huma.Context)) {
 		origin := audit.Origin{Addr: clientip.From(r, a.proxies), Agent: r.UserAgent(), RequestID: w.Header().
 			Get(headerRequestID),
 			Languages: r.Header.Get("Accept-Language"), Device: admission.Device(r, a.base)}
-		c := &Call{RequestID: origin.RequestID, api: a, operation: r.Method + " " + r.URL.Path, header: w.Header(),
+		c := &Call{RequestID: origin.RequestID, api: a, operation: r.Method + " " + r.URL.Path, permission: op.Permission(),
+			header: w.Header(),
 			remote: origin.Addr}
 		recordCaller(w, c, &op, origin)
 		err := a.admit(w, r, op, c)
@@ -264,7 +266,7 @@ func (a *API) mayAsk(ctx context.Context, c *Call, op Operation) error {
 			return err
 		}
 	}
-	if err := c.Authorize(op.Needs); err != nil {
+	if err := c.AuthorizeOperation(op.Needs, op.Permission()); err != nil {
 		return err
 	}
 	if err := c.RequireReach(op.ID); err != nil {
@@ -306,7 +308,7 @@ func (c *Call) StillAllowed(r *http.Request, needs rights.Operation) error {
 	if err != nil {
 		return err
 	}
-	return caller.Authorize(needs)
+	return caller.AuthorizeOperation(needs, c.permission)
 }
 
 // translateError translates an error, and logs the details that are hidden from the caller.

@@ -170,6 +170,12 @@ func (g *TagGroup) toHuma(op Operation, schema *huma.Schema) huma.Operation {
 	}
 }
 
+// Permission returns the permission of API keys that allows the operation, or "" if none does.
+func (op Operation) Permission() rights.Permission {
+	p, _ := rights.PermissionOf(op.Path, op.Needs)
+	return p
+}
+
 func (op Operation) toOpenAPI(schema *huma.Schema) openapi.OperationDoc {
 	out := openapi.OperationDoc{Idempotent: op.idempotent, Problems: op.Problems, Media: op.Media, Forms: op.Forms,
 		Example: op.Example, Answer: op.schema,

@@ -2,10 +2,13 @@ package api_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/accounts/rights/rightstest"
+	"github.com/postrider/postrider/runtime/base/expect"
 )
 
 // Every operation of the document has a rule in docs/permissions.md, and responds to every role, scope and limited key
@@ -79,4 +82,43 @@ func TestEveryOperationChecksTheAccountOfKeys(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A key with one permission can use the operations that the file lists for it, and no other one. The file is written
+// from the answers, so that a new operation appears in its diff.
+func TestPermissionsAllowTheListedOperations(t *testing.T) {
+	t.Parallel()
+	b, _ := newPeopleBundle(t)
+	list := operations(t, b)
+	slices.SortFunc(list, func(a, b operation) int { return strings.Compare(a.id, b.id) })
+	lines, used := "", map[rights.Permission]bool{}
+	for _, op := range list {
+		if op.public {
+			continue
+		}
+		var allowed []string
+		for _, p := range rights.Permissions() {
+			got := b.do(t, request{method: op.method, path: op.path + "?zzz=1", key: "permission_" + string(p)})
+			may := got.status == http.StatusBadRequest && strings.Contains(got.body, "zzz")
+			if judge(t, op, "the permission "+string(p), may, "insufficient_scope", got); may {
+				allowed, used[p] = append(allowed, string(p)), true
+			}
+		}
+		if len(allowed) > 1 {
+			t.Errorf("%s is allowed by %q, want one permission", op.id, allowed)
+		}
+		lines += strings.TrimSpace(op.id+": "+strings.Join(allowed, ", ")) + "\n"
+		if strings.Contains(strings.Join(op.scopes, " "), "full") && len(allowed) == 0 {
+			segment, _, _ := strings.Cut(strings.TrimPrefix(op.path, "/api/"), "/")
+			if p, decided := rights.PermissionOf("/"+segment, rights.Write); !decided || p != "" {
+				t.Errorf("no permission allows %s: add its permission to package rights, or withhold %q", op.id, segment)
+			}
+		}
+	}
+	for _, p := range rights.Permissions() {
+		if !used[p] {
+			t.Errorf("the permission %s allows no operation", p)
+		}
+	}
+	expect.Golden(t, "permissions.txt", lines)
 }

@@ -138,5 +138,5 @@ func (h *Handler) mayUse(c accounts.Caller, s spec) bool {
 // mayCall reports whether the caller may use a REST operation that is served.
 func (h *Handler) mayCall(c accounts.Caller, operation string) bool {
 	op, served := h.options.API.LookupOperation(operation)
-	return served && c.Authorize(op.Needs) == nil && c.RequireReach(op.ID) == nil
+	return served && c.AuthorizeOperation(op.Needs, op.Permission()) == nil && c.RequireReach(op.ID) == nil
 }

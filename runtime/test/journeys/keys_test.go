@@ -242,3 +242,33 @@ func TestKeyIsRefusedFromOtherNetworks(t *testing.T) {
 		t.Error("the key does not sign in over SMTP from its network")
 	}
 }
+
+// A key with permissions sends over REST, SMTP and the APIs of other providers, or not, and has no other access.
+func TestKeyWithPermissions(t *testing.T) {
+	t.Parallel()
+	app := startCaptured(t)
+	sender := withKey(app, keyFor(t, app.Do, asked{"name": "sender", "permissions": []string{"emails:send"}}))
+	reader := withKey(app, keyFor(t, app.Do, asked{"name": "reader", "permissions": []string{"emails:read", "domains:write"}}))
+	wantAnswer(t, "sending with emails:send", sender.Do(t, http.MethodPost, "/api/emails", anEmail), http.StatusOK)
+	wantAnswer(t, "reading with emails:send", sender.Do(t, http.MethodGet, "/api/emails", nil), http.StatusForbidden, "insufficient_scope")
+	wantAnswer(t, "sending with emails:read", reader.Do(t, http.MethodPost, "/api/emails", anEmail), http.StatusForbidden, "insufficient_scope")
+	wantAnswer(t, "reading with emails:read", reader.Do(t, http.MethodGet, "/api/emails", nil), http.StatusOK)
+	wantAnswer(t, "adding a domain with domains:write", reader.Do(t, http.MethodPost, "/api/domains", asked{"name": "permitted.example"}), http.StatusOK)
+	for name, key := range map[string]*harness.App{"emails:send": sender, "domains:write": reader} {
+		wantAnswer(t, "creating a key with "+name, key.Do(t, http.MethodPost, "/api/api-keys", asked{"name": "x"}), http.StatusForbidden, "insufficient_scope")
+		wantAnswer(t, "the event log with "+name, key.Do(t, http.MethodGet, "/api/event-log/stream", nil), http.StatusForbidden, "insufficient_scope")
+		for _, query := range []string{"{ emails { nodes { id } } }", "{ domains { nodes { name } } }", "{ account { id } }"} {
+			if got := key.Do(t, http.MethodPost, "/graphql", asked{"query": query}); !strings.Contains(string(got.Body), "insufficient_scope") {
+				t.Errorf("%s over GraphQL with %s got %s", query, name, got.Body)
+			}
+		}
+	}
+	if !signsIn(t, app, sender.APIKey) || signsIn(t, app, reader.APIKey) {
+		t.Error("over SMTP, emails:send must sign in, and emails:read must not")
+	}
+	got := sender.Do(t, http.MethodPost, "/resend/emails", asked{"from": "hello@dev.test", "to": []string{"bob@example.net"}, "subject": "x", "text": "x"})
+	other := reader.Do(t, http.MethodPost, "/resend/emails", asked{"from": "hello@dev.test", "to": []string{"bob@example.net"}, "subject": "x", "text": "x"})
+	if got.Status != http.StatusOK || other.Status != http.StatusForbidden {
+		t.Errorf("over the API of Resend, emails:send got %d %s and emails:read %d %s", got.Status, got.Body, other.Status, other.Body)
+	}
+}

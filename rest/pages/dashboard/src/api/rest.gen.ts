@@ -101,7 +101,7 @@ export interface components {
     ConfirmEmail: { code?: string | null; password?: string | null; token: string }
     ConfirmSession: { code?: string; passkey?: (components['schemas']["PasskeyAssertion"]); password?: string }
     ContactUnsubscribedEvent: { created_at: string; data: components['schemas']["UnsubscribePayload"]; type: "contact.unsubscribed" }
-    CreateAPIKey: { allowed_ips?: (string)[] | null; domain_ids?: (string)[] | null; expires_at?: string | null; name: string; scope?: "full" | "sending" | "read" | null }
+    CreateAPIKey: { allowed_ips?: (string)[] | null; domain_ids?: (string)[] | null; expires_at?: string | null; name: string; permissions?: ("account:read" | "account:write" | "automations:read" | "automations:write" | "contacts:write" | "domains:read" | "domains:write" | "emails:read" | "emails:send" | "emails:write" | "events:read" | "events:send" | "received_emails:read" | "received_emails:write" | "requests:read" | "sms:read" | "sms:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "webhooks:read" | "webhooks:write")[] | null; scope?: "full" | "sending" | "read" | null }
     CreateAccount: { name: string }
     CreateAccountAsOperator: { email: string; name: string; owner_name?: string | null; plan?: string | null; production_unlocked?: boolean | null; unmetered?: boolean | null }
     CreateAutomation: { description?: string | null; goal?: (components['schemas']["GoalDefinition"]) | (null); name: string; steps: (components['schemas']["StepDefinition"])[]; timezone?: string | null; trigger: (components['schemas']["TriggerDefinition"]) }
@@ -214,7 +214,7 @@ export interface components {
     InvoiceList: { has_more: boolean; invoices: (components['schemas']["InvoiceRecord"])[]; next_cursor: string | null }
     InvoiceRecord: { created_at: string | null; currency: string; id: string; number: string | null; pdf_url: string | null; period_end: string | null; period_start: string | null; status: "draft" | "open" | "paid" | "uncollectible" | "void"; total: number; url: string | null }
     KeyAnswer: { api_key: components['schemas']["KeyRecord"] }
-    KeyRecord: { allowed_ips: (string)[]; created_at: string; created_by: string | null; creator_left: boolean; creator_role: "owner" | "admin" | "developer" | "billing" | "viewer" | null; domain_ids: (string)[]; expires_at: string | null; id: string; last_used_at: string | null; last_used_ip: string | null; name: string; prefix: string; revoked_at: string | null; scope: "full" | "sending" | "read" }
+    KeyRecord: { allowed_ips: (string)[]; created_at: string; created_by: string | null; creator_left: boolean; creator_role: "owner" | "admin" | "developer" | "billing" | "viewer" | null; domain_ids: (string)[]; expires_at: string | null; id: string; last_used_at: string | null; last_used_ip: string | null; name: string; permissions: (string)[]; prefix: string; revoked_at: string | null; scope: "full" | "sending" | "read" }
     LaterEvent: { after?: string | null; data?: Record<string, unknown> | null; name: string }
     LineRecord: { amount: number; description: string }
     ListingRecord: { checked_at: string; fix: string | null; found: string; list: string; listed_since: string | null; page: string | null; status: "listed" | "clear" | "refused" | "broken" | "unknown"; subject: string }

@@ -8,7 +8,7 @@ import { Dialog } from '@/parts/Dialog'
 import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Field, keepSecret, OneTimeSecret, useWrite } from '@/parts/Form'
 import { DomainChoice, useDomains } from './domains'
-import { scopes } from './look'
+import { allPermissions, scopes, type Permission } from './look'
 import { networkErrors, NetworksField, parseNetworks } from './Networks'
 
 type Scope = 'full' | 'sending' | 'read'
@@ -25,9 +25,10 @@ export function CreateKey({ scope: initial = 'sending', onClose, made }: { scope
   const [days, setDays] = useState(0)
   const [ids, setIds] = useState<string[]>([])
   const [networks, setNetworks] = useState('')
+  const [permissions, setPermissions] = useState<Permission[]>([])
   const [secret, setSecret] = useState<string>()
   const create = useWrite(() =>
-    unwrap(rest.POST('/api-keys', { body: { name: name.trim(), scope, domain_ids: scope === 'read' ? null : ids, allowed_ips: parseNetworks(networks), expires_at: days ? new Date(now() + days * 86_400_000).toISOString() : null } })),
+    unwrap(rest.POST('/api-keys', { body: { name: name.trim(), scope, permissions, domain_ids: scope === 'read' ? null : ids, allowed_ips: parseNetworks(networks), expires_at: days ? new Date(now() + days * 86_400_000).toISOString() : null } })),
   )
   const wrongNetworks = networkErrors(create.fieldErrors, parseNetworks(networks))
   async function submit(e: FormEvent) {
@@ -60,6 +61,15 @@ export function CreateKey({ scope: initial = 'sending', onClose, made }: { scope
           ))}
           {create.fieldErrors.scope && <p role="alert" className="text-xs text-bad">{create.fieldErrors.scope}</p>}
         </fieldset>
+        <details>
+          <summary className="cursor-pointer font-medium">Permissions</summary>
+          <p className="mt-2 text-xs text-ink-3">{permissions.length === 0 ? 'If none is selected, the key can do everything that its scope allows.' : 'The key can do only this, within its scope, over REST and SMTP.'}</p>
+          <div className="mt-2 grid max-h-[180px] gap-1 overflow-auto rounded-control border border-line p-3 sm:grid-cols-2" tabIndex={0} role="group" aria-label="Permissions">
+            {allPermissions.map((p) => (
+              <label key={p} className="flex min-w-0 items-center gap-2"><input type="checkbox" className="accent-accent-fill" checked={permissions.includes(p)} onChange={(e) => setPermissions(e.target.checked ? [...permissions, p] : permissions.filter((one) => one !== p))} /><code className="wrap-anywhere">{p}</code></label>
+            ))}
+          </div>
+        </details>
         {scope !== 'read' && <DomainChoice domains={domains} value={ids} onChange={setIds} />}
         <Field label="Expires" error={create.fieldErrors.expires_at}>
           {(p) => <select {...p} className="input max-w-[200px]" value={days} onChange={(e) => setDays(Number(e.target.value))}>{ends.map((x) => <option key={x.days} value={x.days}>{x.name}</option>)}</select>}

@@ -64,6 +64,7 @@ function Loaded({ apiKey: k }: { apiKey: ApiKeyRowFragment }) {
             <Detail name="Key"><code>{k.prefix}…</code></Detail>
             <Detail name="ID"><CopyableId id={k.id} /></Detail>
             <Detail name="Scope">{scopes[k.scope].word}. {scopes[k.scope].means}</Detail>
+            {k.permissions.length > 0 && <Detail name="Permissions"><ul>{k.permissions.map((p) => <li key={p}><code>{p}</code></li>)}</ul></Detail>}
             <Detail name="Domains">{named.length === 0 ? 'All' : named.join(', ')}</Detail>
             <Detail name="Networks">{k.allowedIps.length === 0 ? 'All' : <ul>{k.allowedIps.map((n) => <li key={n}><code>{n}</code></li>)}</ul>}</Detail>
             <Detail name="Last used">{k.lastUsedAt ? <><Time at={k.lastUsedAt} exact />{k.lastUsedIp && <> from <code>{k.lastUsedIp}</code><CopyButton text={k.lastUsedIp} label="Copy address" /></>}</> : 'Never'}</Detail>

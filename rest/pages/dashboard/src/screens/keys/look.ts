@@ -9,6 +9,14 @@ export const scopes: Record<ApiKeyScope, { word: string; value: 'full' | 'sendin
   READ: { word: 'Read', value: 'read', means: 'Read everything except API keys.' },
 }
 
+// allPermissions are the permissions of API keys, as the REST API lists them.
+export const allPermissions = [
+  'account:read', 'account:write', 'automations:read', 'automations:write', 'contacts:write', 'domains:read', 'domains:write', 'emails:read', 'emails:send', 'emails:write',
+  'events:read', 'events:send', 'received_emails:read', 'received_emails:write', 'requests:read', 'sms:read', 'sms:write', 'suppressions:read', 'suppressions:write',
+  'templates:read', 'templates:write', 'webhooks:read', 'webhooks:write',
+] as const
+export type Permission = (typeof allPermissions)[number]
+
 export interface Look {
   word: string
   tone: Tone
