@@ -138,17 +138,12 @@ func (s *Service) loadCredential(ctx context.Context, hash keyHash) (cachedCrede
 	if err := json.Unmarshal([]byte(allowedIPs), &found.allowed); err != nil {
 		return cachedCredential{}, fmt.Errorf("networks of key %s: %w", found.caller.KeyID, err)
 	}
-	found.setExpiry(askedAt, expiresIn)
+	found.expires, found.expiresAt = expiresIn.Valid, expiryAfter(askedAt, expiresIn.Float64)
 	return found, nil
 }
 
-// setExpiry sets the expiry from the remaining seconds.
-func (c *cachedCredential) setExpiry(askedAt time.Time, expiresIn sql.NullFloat64) {
-	if !expiresIn.Valid {
-		return
-	}
-	// A key may live longer than a Duration can represent. Beyond the life of the cache entry, the exact
-	// time does not matter.
-	seconds := min(expiresIn.Float64, (24 * time.Hour).Seconds())
-	c.expires, c.expiresAt = true, askedAt.Add(time.Duration(seconds*float64(time.Second)))
+// expiryAfter returns the time after a number of seconds. A key may live longer than a Duration can represent; beyond the life of
+// the cache entry, the exact time does not matter.
+func expiryAfter(askedAt time.Time, seconds float64) time.Time {
+	return askedAt.Add(time.Duration(min(seconds, (24*time.Hour).Seconds()) * float64(time.Second)))
 }

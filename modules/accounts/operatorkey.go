@@ -163,6 +163,6 @@ func (s *Service) loadOperatorKey(ctx context.Context, hash keyHash) (cachedCred
 	if err := json.Unmarshal([]byte(allowedIPs), &found.allowed); err != nil {
 		return cachedCredential{}, fmt.Errorf("networks of operator key %s: %w", key.KeyID, err)
 	}
-	found.setExpiry(askedAt, expiresIn)
+	found.expires, found.expiresAt = expiresIn.Valid, expiryAfter(askedAt, expiresIn.Float64)
 	return found, nil
 }

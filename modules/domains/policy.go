@@ -90,11 +90,10 @@ func (s *Service) checkPolicy(ctx context.Context, accountID, domainID string, c
 	if stops && d.InboundEnabled && d.MtaSts == domain.MtaStsEnforce {
 		wrong.Add("inbound_enabled", keepReceiving)
 	}
-	if c.MTASTS == nil || domain.MtaStsValidator(domain.MtaSts(*c.MTASTS)) != nil {
-		return nil
-	}
-	if reason := s.refuseMode(ctx, d, c); reason != "" {
-		wrong.Add("mta_sts", "%s", reason)
+	if c.MTASTS != nil && domain.MtaStsValidator(domain.MtaSts(*c.MTASTS)) == nil {
+		if reason := s.refuseMode(ctx, d, c); reason != "" {
+			wrong.Add("mta_sts", "%s", reason)
+		}
 	}
 	return nil
 }

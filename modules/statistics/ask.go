@@ -136,7 +136,7 @@ func (f *Figures) LatencyWithin(share float64) (time.Duration, bool) {
 }
 
 // MedianSeconds returns the median time from acceptance to delivery, or nil if there were no deliveries.
-func (f Figures) MedianSeconds() *float64 {
+func (f *Figures) MedianSeconds() *float64 {
 	median, known := f.LatencyWithin(0.5)
 	if !known {
 		return nil

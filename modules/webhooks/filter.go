@@ -25,9 +25,9 @@ func matchesSQL(subject string) string {
 	return `(w.filter IS NULL OR EXISTS (
 		SELECT FROM (
 			SELECT m.domain_id, m.template_id, m.automation_id, m.tags FROM emails m WHERE m.id = ` + subject + ` AND m.account_id = w.account_id
-			UNION ALL SELECT r.domain_id, NULL, NULL, NULL FROM received_emails r WHERE r.id = ` + subject + ` AND r.account_id = w.account_id
-			UNION ALL SELECT NULL, NULL, a.automation_id, NULL FROM automation_runs a WHERE a.id = ` + subject + ` AND a.account_id = w.account_id
-			UNION ALL SELECT ` + subject + `, NULL, NULL, NULL
+			UNION ALL SELECT r.domain_id, NULL AS template_id, NULL AS automation_id, NULL AS tags FROM received_emails r WHERE r.id = ` + subject + ` AND r.account_id = w.account_id
+			UNION ALL SELECT NULL AS domain_id, NULL AS template_id, a.automation_id, NULL AS tags FROM automation_runs a WHERE a.id = ` + subject + ` AND a.account_id = w.account_id
+			UNION ALL SELECT ` + subject + `, NULL AS template_id, NULL AS automation_id, NULL AS tags
 		) about
 		WHERE (NOT w.filter ? 'domain_ids' OR w.filter->'domain_ids' ? about.domain_id)
 			AND (NOT w.filter ? 'template_ids' OR w.filter->'template_ids' ? about.template_id)

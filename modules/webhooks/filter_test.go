@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
@@ -46,9 +48,7 @@ func (w *world) insertRow(t testing.TB, table string, row map[string]any) {
 func (w *world) insertEmail(t testing.TB, accountID, domainID string, more map[string]any) string {
 	t.Helper()
 	row := map[string]any{"id": id.New(id.Email), "account_id": accountID, "domain_id": domainID, "status": "sent"}
-	for k, v := range more {
-		row[k] = v
-	}
+	maps.Copy(row, more)
 	w.insertRow(t, "emails", row)
 	return row["id"].(string)
 }
@@ -108,16 +108,12 @@ func TestFilteredEndpointsReceiveMatchingEvents(t *testing.T) {
 		fact := event.New(ada, c.typ, time.Now(), entry.Sample)
 		fact.SubjectID = c.subject
 		got := func() (names []string) {
-			rows, err := w.db.SQL.QueryContext(t.Context(), `SELECT webhook_id FROM webhook_deliveries WHERE event_id = $1`, fact.ID)
+			ids, err := db.All(t.Context(), w.db.SQL, db.Value[string],
+				`SELECT webhook_id FROM webhook_deliveries WHERE event_id = $1`, fact.ID)
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer rows.Close() //nolint:errcheck // read to the end
-			for rows.Next() {
-				var one string
-				if err := rows.Scan(&one); err != nil {
-					t.Fatal(err)
-				}
+			for _, one := range ids {
 				names = append(names, endpoints[one])
 			}
 			slices.Sort(names)

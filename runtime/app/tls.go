@@ -58,6 +58,19 @@ func newSecured(lc fx.Lifecycle, cfg setting.Values, on modulesOn, d *db.DB, box
 	if s.tracking == nil && (s.https == nil || s.files != nil) {
 		return s, nil
 	}
+	s.keeper = s.newKeeper(cfg, on, d, box, log)
+	lc.Append(fx.Hook{OnStart: func(context.Context) error {
+		if s.https != nil && s.files == nil {
+			s.keeper.Obtain(config.BaseHost(cfg))
+		}
+		return nil
+	}, OnStop: s.keeper.Stop})
+	return s, nil
+}
+
+// newKeeper returns the keeper of certificates for the names of this installation and the hosts of its accounts.
+func (s *secured) newKeeper(cfg setting.Values, on modulesOn, d *db.DB, box *secret.Box,
+	log *slog.Logger) *certificate.Keeper {
 	port := s.tracking
 	if port == nil {
 		port = s.https
@@ -73,7 +86,7 @@ func newSecured(lc fx.Lifecycle, cfg setting.Values, on modulesOn, d *db.DB, box
 	if slices.Contains(on, "tracking") {
 		allow = append(allow, hosts.AllowServed(d))
 	}
-	s.keeper = certificate.New(certificate.Params{DB: d, Box: box, Logger: log, Config: certificate.Config{
+	return certificate.New(certificate.Params{DB: d, Box: box, Logger: log, Config: certificate.Config{
 		CA: tracking.ACMECA.Get(cfg), Email: tracking.ACMEEmail.Get(cfg), HTTPPort: portOf(cfg), TLSPort: port.Addr().(*net.TCPAddr).Port},
 		Allowed: func(ctx context.Context, host string) error {
 			if slices.Contains(names, host) {
@@ -87,13 +100,6 @@ func newSecured(lc fx.Lifecycle, cfg setting.Values, on modulesOn, d *db.DB, box
 			}
 			return refused
 		}})
-	lc.Append(fx.Hook{OnStart: func(context.Context) error {
-		if s.https != nil && s.files == nil {
-			s.keeper.Obtain(config.BaseHost(cfg))
-		}
-		return nil
-	}, OnStop: s.keeper.Stop})
-	return s, nil
 }
 
 func listenTLS(lc fx.Lifecycle, name, addr string) (net.Listener, error) {

@@ -68,27 +68,27 @@ func (c *Checker) Check(ctx context.Context, domain, logoURL, certificateURL str
 
 // fetch returns a file, decompressed if it is a compressed logo, and the finding about it.
 func (c *Checker) fetch(ctx context.Context, code, url string, limit int) ([]byte, Finding) {
-	broken := func(fix, found string, args ...any) ([]byte, Finding) {
-		return nil, Finding{Code: code, State: Broken, Found: fmt.Sprintf(found, args...), Fix: fix}
+	broken := func(fix, found string, args ...any) Finding {
+		return Finding{Code: code, State: Broken, Found: fmt.Sprintf(found, args...), Fix: fix}
 	}
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return broken("Correct the URL.", "The URL of the %s is invalid.", code)
+		return nil, broken("Correct the URL.", "The URL of the %s is invalid.", code)
 	}
 	request.Header.Set("User-Agent", "Postrider BIMI check")
 	response, err := c.client.Do(request)
 	if err != nil {
 		if errors.Is(err, egress.ErrRefused) {
-			return broken("Publish the file on a public server.", "The host of the %s has a private address.", code)
+			return nil, broken("Publish the file on a public server.", "The host of the %s has a private address.", code)
 		}
-		return broken("Check the host, its DNS records and its certificate.", "The server of the %s cannot be reached over HTTPS.",
+		return nil, broken("Check the host, its DNS records and its certificate.", "The server of the %s cannot be reached over HTTPS.",
 			code)
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return broken("Publish the file at exactly this URL, without a redirect.", "The server of the %s responds with status %d.",
+		return nil, broken("Publish the file at exactly this URL, without a redirect.", "The server of the %s responds with status %d.",
 			code, response.StatusCode)
 	}
 	body, err := readLimited(response.Body, limit)
@@ -97,9 +97,9 @@ func (c *Checker) fetch(ctx context.Context, code, url string, limit int) ([]byt
 	}
 	switch {
 	case errors.Is(err, errTooLarge):
-		return broken(fmt.Sprintf("Reduce the file to at most %d KiB.", limit>>10), "The %s has more than %d KiB.", code, limit>>10)
+		return nil, broken(fmt.Sprintf("Reduce the file to at most %d KiB.", limit>>10), "The %s has more than %d KiB.", code, limit>>10)
 	case err != nil:
-		return broken("Check that the server delivers the whole file within a few seconds.", "The %s could not be read.", code)
+		return nil, broken("Check that the server delivers the whole file within a few seconds.", "The %s could not be read.", code)
 	}
 	finding := Finding{Code: code, State: Met, Found: fmt.Sprintf("The %s has %d bytes.", code, len(body))}
 	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))

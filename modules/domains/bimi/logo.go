@@ -68,16 +68,10 @@ func parseLogo(data []byte) (*logo, error) {
 				return nil, errors.New("its document type contains declarations")
 			}
 		case xml.StartElement:
-			if len(path) == maxDepth {
-				return nil, fmt.Errorf("more than %d elements are nested", maxDepth)
+			path = append(path, t.Name.Local)
+			if err := l.startElement(t, path); err != nil {
+				return nil, err
 			}
-			if path = append(path, t.Name.Local); len(path) == 1 {
-				if t.Name != (xml.Name{Space: svgSpace, Local: "svg"}) {
-					return nil, errors.New("its root is not the element svg in the SVG namespace")
-				}
-				l.root = t.Copy()
-			}
-			l.addElement(t, path)
 		case xml.EndElement:
 			path = path[:len(path)-1]
 		case xml.ProcInst:
@@ -90,6 +84,20 @@ func parseLogo(data []byte) (*logo, error) {
 			}
 		}
 	}
+}
+
+// startElement adds the element at a path. Error: the element cannot be there.
+func (l *logo) startElement(e xml.StartElement, path []string) error {
+	switch {
+	case len(path) > maxDepth:
+		return fmt.Errorf("more than %d elements are nested", maxDepth)
+	case len(path) == 1 && e.Name != (xml.Name{Space: svgSpace, Local: "svg"}):
+		return errors.New("its root is not the element svg in the SVG namespace")
+	case len(path) == 1:
+		l.root = e.Copy()
+	}
+	l.addElement(e, path)
+	return nil
 }
 
 func (l *logo) forbid(what string) {

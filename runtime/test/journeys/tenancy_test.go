@@ -251,11 +251,11 @@ func TestForeignIDsLookUnknownEverywhere(t *testing.T) {
 	waitForStatus(t, app, ids["/emails"], "delivered")
 	for name, client := range map[string]*harness.App{"a key of another account": stranger,
 		"an operator key for another account": stranger.WithOperatorKey(t)} {
-		t.Run(name, func(t *testing.T) { checkForeignIDs(t, app, client, ids) })
+		checkForeignIDs(t, name, app, client, ids)
 	}
 }
 
-func checkForeignIDs(t *testing.T, app, stranger *harness.App, ids map[string]string) {
+func checkForeignIDs(t *testing.T, who string, app, stranger *harness.App, ids map[string]string) {
 	t.Helper()
 	checked := 0
 	for _, o := range operations(t, app) {
@@ -280,14 +280,14 @@ func checkForeignIDs(t *testing.T, app, stranger *harness.App, ids map[string]st
 		foreign := stranger.Do(t, o.method, o.pathFor(id), o.body)
 		unknown := stranger.Do(t, o.method, o.pathFor(kind.unknown), o.body)
 		if foreign.Status != http.StatusNotFound {
-			t.Errorf("%s by another account returned %d %s", o, foreign.Status, foreign.Body)
+			t.Errorf("%s by %s returned %d %s", o, who, foreign.Status, foreign.Body)
 		}
 		if diff := cmp.Diff(normalizeAnswer(unknown, kind.unknown), normalizeAnswer(foreign, id)); diff != "" {
-			t.Errorf("%s distinguishes another account's id from an unknown one (-unknown +other):\n%s", o, diff)
+			t.Errorf("%s by %s distinguishes another account's id from an unknown one (-unknown +other):\n%s", o, who, diff)
 		}
 		if after := app.Do(t, http.MethodGet, record, nil); before.Status != http.StatusOK ||
 			string(after.Body) != string(before.Body) {
-			t.Errorf("%s by another account changed the owner's record: %d %s, before %s", o, after.Status, after.Body,
+			t.Errorf("%s by %s changed the owner's record: %d %s, before %s", o, who, after.Status, after.Body,
 				before.Body)
 		}
 	}
