@@ -82,9 +82,9 @@ func (o output) printDeliverability(s *session, answer json.RawMessage) error {
 	if err := o.printTables(s,
 		outputTable{d.Degradations, []string{"provider", "problem", "since", "affected", "recipients", "reason", "fix", "reply"}},
 		outputTable{d.Blocklists, []string{"subject", "list", "status", "found", "fix", "page"}},
-		outputTable{placementRows(d.Placement), []string{"recipient_domain", "recipients", "delivered", "delayed", "bounced",
+		outputTable{placementRows(d.Placement), []string{"provider", "recipients", "delivered", "delayed", "bounced",
 			"median_seconds", "delivered_before", "median_before"}},
-		outputTable{causeRows(d.Placement), []string{"recipient_domain", "cause", "recipients", "reason", "fix", "reply"}},
+		outputTable{causeRows(d.Placement), []string{"provider", "cause", "recipients", "reason", "fix", "reply"}},
 		outputTable{d.BIMI, []string{"code", "state", "found", "fix"}},
 		outputTable{d.Loops, []string{"provider", "name", "complaints", "fix", "page"}}, outputTable{d.Sources, []string{"address", "name", "ours", "messages", "dmarc", "at_risk"}},
 		outputTable{d.Receivers, []string{"receiver", "messages", "dmarc", "dkim", "spf"}}); err != nil || d.TLS.Reports == 0 {
@@ -97,18 +97,18 @@ func (o output) printDeliverability(s *session, answer json.RawMessage) error {
 		outputTable{d.TLS.Days, []string{"day", "succeeded", "failed"}})
 }
 
-// placement is the mail to one domain of recipients.
+// placement is the mail to one mailbox provider.
 type placement struct {
-	RecipientDomain string           `json:"recipient_domain"`
-	LastWeek        map[string]any   `json:"last_7_days"`
-	WeekBefore      map[string]any   `json:"previous_7_days"`
-	Causes          []map[string]any `json:"causes"`
+	Provider   string           `json:"provider"`
+	LastWeek   map[string]any   `json:"last_7_days"`
+	WeekBefore map[string]any   `json:"previous_7_days"`
+	Causes     []map[string]any `json:"causes"`
 }
 
 func placementRows(list []placement) (rows []map[string]any) {
 	for _, p := range list {
 		row := maps.Clone(p.LastWeek)
-		row["recipient_domain"], row["delivered_before"], row["median_before"] = p.RecipientDomain, p.WeekBefore["delivered"],
+		row["provider"], row["delivered_before"], row["median_before"] = p.Provider, p.WeekBefore["delivered"],
 			p.WeekBefore["median_seconds"]
 		rows = append(rows, row)
 	}
@@ -118,7 +118,7 @@ func placementRows(list []placement) (rows []map[string]any) {
 func causeRows(list []placement) (rows []map[string]any) {
 	for _, p := range list {
 		for _, cause := range p.Causes {
-			cause["recipient_domain"] = p.RecipientDomain
+			cause["provider"] = p.Provider
 			rows = append(rows, cause)
 		}
 	}

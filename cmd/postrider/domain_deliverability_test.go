@@ -20,7 +20,7 @@ func TestDomainsDeliverability(t *testing.T) {
 		fmt.Fprint(w, `{"deliverability":{"domain_id":"dom_1","domain":"example.com","since":"2026-01-01","until":"2026-01-30","grade":"poor",
 			"requirements":[{"code":"alignment","state":"broken","since":"2024-02-01","found":"80 % passes.","fix":"Sign the mail."}],
 			"advice":{"verdict":"quarantine","reason":"It is safe.","record":"v=DMARC1; p=quarantine"},
-			"placement":[{"recipient_domain":"gmail.com","last_7_days":`+week+`,"previous_7_days":`+week+`,
+			"placement":[{"provider":"Gmail","recipient_domains":["gmail.com"],"last_7_days":`+week+`,"previous_7_days":`+week+`,
 				"causes":[{"cause":"block","recipients":3,"reason":"It distrusts you.","fix":"Ask it.","reply":"550 Blocked\u001b[2J"}]}],
 			"bimi":[{"code":"logo_shape","state":"broken","found":"It is not square.","fix":"Make it square."}],
 			"sources":[{"address":"192.0.2.25","name":"out.example.org","ours":true,"messages":10,"dmarc":9,"at_risk":1}],
@@ -37,7 +37,7 @@ func TestDomainsDeliverability(t *testing.T) {
 	}
 	printed := run(output{})
 	for _, want := range []string{"example.com, 2026-01-01 to 2026-01-30: poor", "Sign the mail.", "DMARC policy: quarantine. It is safe.",
-		"Publish at _dmarc.example.com: v=DMARC1; p=quarantine", "gmail.com", "1.8", "It distrusts you.", "550 Blocked",
+		"Publish at _dmarc.example.com: v=DMARC1; p=quarantine", "Gmail", "1.8", "It distrusts you.", "550 Blocked",
 		"logo_shape", "Make it square.", "out.example.org"} {
 		if !strings.Contains(printed, want) {
 			t.Errorf("the output lacks %q:\n%s", want, printed)

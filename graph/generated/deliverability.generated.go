@@ -1667,16 +1667,16 @@ func (ec *executionContext) fieldContext_DomainDeliverability_bimi(_ context.Con
 	return fc, nil
 }
 
-func (ec *executionContext) _DomainPlacement_recipientDomain(ctx context.Context, field graphql.CollectedField, obj *deliverability.Placement) (ret graphql.Marshaler) {
+func (ec *executionContext) _DomainPlacement_provider(ctx context.Context, field graphql.CollectedField, obj *deliverability.Placement) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_DomainPlacement_recipientDomain(ctx, field)
+			return ec.fieldContext_DomainPlacement_provider(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.RecipientDomain, nil
+			return obj.Provider, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -1686,7 +1686,30 @@ func (ec *executionContext) _DomainPlacement_recipientDomain(ctx context.Context
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_DomainPlacement_recipientDomain(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_DomainPlacement_provider(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DomainPlacement", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _DomainPlacement_recipientDomains(ctx context.Context, field graphql.CollectedField, obj *deliverability.Placement) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DomainPlacement_recipientDomains(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RecipientDomains, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DomainPlacement_recipientDomains(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("DomainPlacement", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
@@ -3393,8 +3416,13 @@ func (ec *executionContext) _DomainPlacement(ctx context.Context, sel ast.Select
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("DomainPlacement")
-		case "recipientDomain":
-			out.Values[i] = ec._DomainPlacement_recipientDomain(ctx, field, obj)
+		case "provider":
+			out.Values[i] = ec._DomainPlacement_provider(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "recipientDomains":
+			out.Values[i] = ec._DomainPlacement_recipientDomains(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}

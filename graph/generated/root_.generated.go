@@ -684,9 +684,10 @@ type ComplexityRoot struct {
 	}
 
 	DomainPlacement struct {
-		Last            func(childComplexity int) int
-		RecipientDomain func(childComplexity int) int
-		This            func(childComplexity int) int
+		Last             func(childComplexity int) int
+		Provider         func(childComplexity int) int
+		RecipientDomains func(childComplexity int) int
+		This             func(childComplexity int) int
 	}
 
 	DomainRequirement struct {
@@ -4382,12 +4383,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DomainPlacement.Last(childComplexity), true
-	case "DomainPlacement.recipientDomain":
-		if e.ComplexityRoot.DomainPlacement.RecipientDomain == nil {
+	case "DomainPlacement.provider":
+		if e.ComplexityRoot.DomainPlacement.Provider == nil {
 			break
 		}
 
-		return e.ComplexityRoot.DomainPlacement.RecipientDomain(childComplexity), true
+		return e.ComplexityRoot.DomainPlacement.Provider(childComplexity), true
+	case "DomainPlacement.recipientDomains":
+		if e.ComplexityRoot.DomainPlacement.RecipientDomains == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainPlacement.RecipientDomains(childComplexity), true
 	case "DomainPlacement.last7Days":
 		if e.ComplexityRoot.DomainPlacement.This == nil {
 			break
@@ -10244,10 +10251,12 @@ type DMARCAdvice {
   record: String
 }
 
-"Outcomes of mail to one domain of recipients."
+"Outcomes of mail to one mailbox provider."
 type DomainPlacement {
-  "Domain of the recipients."
-  recipientDomain: String!
+  "The mailbox provider; the domain of the recipients if it is not a well-known one."
+  provider: String!
+  "Domains of its recipients in the last 7 days, the largest first."
+  recipientDomains: [String!]!
   "The last 7 days, including today."
   last7Days: PlacementCounts!
   "The 7 days before."
@@ -14750,8 +14759,10 @@ func (ec *executionContext) childFields_DomainEdge(ctx context.Context, field gr
 
 func (ec *executionContext) childFields_DomainPlacement(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
-	case "recipientDomain":
-		return ec.fieldContext_DomainPlacement_recipientDomain(ctx, field)
+	case "provider":
+		return ec.fieldContext_DomainPlacement_provider(ctx, field)
+	case "recipientDomains":
+		return ec.fieldContext_DomainPlacement_recipientDomains(ctx, field)
 	case "last7Days":
 		return ec.fieldContext_DomainPlacement_last7Days(ctx, field)
 	case "previous7Days":

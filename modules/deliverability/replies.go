@@ -13,7 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/work/event"
 )
 
-// ReplyCause summarizes the replies of one domain of recipients with one cause.
+// ReplyCause summarizes the replies of one mailbox provider with one cause.
 type ReplyCause struct {
 	Cause       string // class of the replies
 	Recipients  int64  // among the newest that were refused or deferred
@@ -24,7 +24,7 @@ type ReplyCause struct {
 const (
 	placementFacts   = 10_000 // newest events of the account that are searched for replies
 	placementReplies = 1_000
-	placementCauses  = 3 // per domain of recipients
+	placementCauses  = 3 // per provider
 
 	placementRepliesSQL = `
 SELECT lower(substring(f.recipient FROM '[^@]*$')), t.class, t.reply, f.recipient
@@ -40,7 +40,7 @@ func (s *Service) readPlacementReplies(ctx context.Context, accountID, domainID 
 	var names []string
 	for _, p := range list {
 		if p.This.Bounced+p.This.Failed+p.This.Delayed > 0 {
-			names = append(names, p.RecipientDomain)
+			names = append(names, p.RecipientDomains...)
 		}
 	}
 	if len(names) == 0 {
@@ -60,7 +60,7 @@ func (s *Service) readPlacementReplies(ctx context.Context, accountID, domainID 
 	for i := range list {
 		var replies []reply
 		for _, p := range found {
-			if p.domain == list[i].RecipientDomain {
+			if slices.Contains(list[i].RecipientDomains, p.domain) {
 				replies = append(replies, p.reply)
 			}
 		}

@@ -10,13 +10,15 @@ import (
 	"github.com/postrider/postrider/modules/statistics/store"
 )
 
-// The placement has the median delivery time of both weeks, and the replies of each receiver grouped by cause, in the
-// words of the receiver but without addresses.
+// The placement adds up the domains of a provider. It has the median delivery time of both weeks, and the replies of each
+// provider grouped by cause, in its words but without addresses.
 func TestPlacementExplainsOutcomes(t *testing.T) {
 	t.Parallel()
 	m := newMailer(t)
 	today, before := m.now.Add(-time.Hour), m.now.Add(-9*24*time.Hour)
 	m.count(t, "email.sent", "gmail.com", today, 100)
+	m.count(t, "email.sent", "googlemail.com", today, 30)
+	m.count(t, "email.sent", "googlemail.com", before, 7)
 	m.count(t, "email.failed", "gmail.com", today, 4)
 	m.count(t, "email.sent", "quiet.example", today, 10)
 	for bin, at := range map[int]time.Time{8: today, 30: before} {
@@ -33,13 +35,18 @@ func TestPlacementExplainsOutcomes(t *testing.T) {
 	m.answer(t, "email.failed", "dan@gmail.com", "content", "550 5.7.1 Spam")
 	m.answer(t, "email.bounced", "erin@gmail.com", "bad_address", "550 5.1.1 No such user")
 	m.answer(t, "email.bounced", "gone@gmail.com", "bad_address", "550 5.1.1 No such user")
+	m.answer(t, "email.bounced", "frank@googlemail.com", "bad_address", "550 5.1.1 No such user")
 	m.answer(t, "email.failed", "zoe@other.example", "block", "550 elsewhere")
 	got, err := m.Summarize(t.Context(), m.ada, m.domain.ID)
 	check(t, err)
-	if len(got.Placement) != 3 || got.Placement[0].RecipientDomain != "gmail.com" || len(got.Placement[1].Causes) != 0 {
+	if len(got.Placement) != 3 || got.Placement[0].Provider != "Gmail" || len(got.Placement[1].Causes) != 0 {
 		t.Fatalf("the placement is %+v", got.Placement)
 	}
 	p := got.Placement[0]
+	if strings.Join(p.RecipientDomains, " ") != "gmail.com googlemail.com" || p.This.Recipients != 130 || p.Last.Recipients != 7 {
+		t.Errorf("Gmail has %d and %d recipients at %q, want 130 and 7 at both domains", p.This.Recipients, p.Last.Recipients,
+			p.RecipientDomains)
+	}
 	now, known := p.This.LatencyWithin(0.5)
 	last, knownBefore := p.Last.LatencyWithin(0.5)
 	if !known || !knownBefore || now <= 0 || last <= now {
@@ -53,7 +60,7 @@ func TestPlacementExplainsOutcomes(t *testing.T) {
 		}
 	}
 	const want = "bad_address: 550 5.1.1 No such user|throttle: 421 4.7.28 Still an unusual rate|block: 550 5.7.1 Blocked, …"
-	if strings.Join(causes, "|") != want || p.Causes[1].Recipients != 2 {
+	if strings.Join(causes, "|") != want || p.Causes[0].Recipients != 3 || p.Causes[1].Recipients != 2 {
 		t.Errorf("the causes are %q (%+v), want %q", causes, p.Causes, want)
 	}
 	many, err := m.SummarizeMany(t.Context(), m.ada, m.domain.ID)

@@ -1,6 +1,7 @@
 package deliverability
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -32,11 +33,12 @@ type Requirement struct {
 	Fix       string // empty if it is met
 }
 
-// Placement compares the mail to one domain of recipients with the week before.
+// Placement compares the mail to one mailbox provider with the week before.
 type Placement struct {
-	RecipientDomain string
-	This, Last      statistics.Figures
-	Causes          []ReplyCause // of the last week; only in the summary of one domain
+	Provider         string   // providerOf the domains
+	RecipientDomains []string // of the last week, the largest first
+	This, Last       statistics.Figures
+	Causes           []ReplyCause // of the last week; only in the summary of one domain
 }
 
 // Grade summarizes the requirements: it is as good as the worst of them.
@@ -281,26 +283,42 @@ func (s *Service) readTraffic(ctx context.Context, accountID, domainID string, n
 		return t, err
 	}
 	t.sent = whole.Totals
-	weeks := [2]map[string]statistics.Figures{}
+	var weeks [2][]Placement
 	for i, q := range []statistics.Question{question(6, -1), question(13, 6)} {
 		q.GroupBy, q.Top, q.Latency = statistics.ByRecipientDomain, 100, true
 		answer, err := s.statistics.Query(ctx, accountID, q)
 		if err != nil {
 			return t, err
 		}
-		weeks[i] = map[string]statistics.Figures{}
 		t.addProviders(answer.Groups)
-		for _, g := range answer.Groups {
-			weeks[i][g.Key] = g.Totals
-			if i == 0 && len(t.placement) < topPlacement {
-				t.placement = append(t.placement, Placement{RecipientDomain: g.Key, This: g.Totals})
+		weeks[i] = groupByProvider(answer.Groups)
+	}
+	for _, p := range weeks[0][:min(len(weeks[0]), topPlacement)] {
+		for _, before := range weeks[1] {
+			if before.Provider == p.Provider {
+				p.Last = before.This
 			}
 		}
-	}
-	for i := range t.placement {
-		t.placement[i].Last = weeks[1][t.placement[i].RecipientDomain]
+		t.placement = append(t.placement, p)
 	}
 	return t, nil
+}
+
+// groupByProvider adds up mail by domain of recipients, and returns the provider with the most recipients first.
+func groupByProvider(groups []statistics.Group) []Placement {
+	var out []Placement
+	for _, g := range groups {
+		provider := providerOf(g.Key)
+		i := slices.IndexFunc(out, func(p Placement) bool { return p.Provider == provider })
+		if i < 0 {
+			i = len(out)
+			out = append(out, Placement{Provider: provider})
+		}
+		out[i].RecipientDomains = append(out[i].RecipientDomains, g.Key)
+		out[i].This.Add(g.Totals)
+	}
+	slices.SortStableFunc(out, func(a, b Placement) int { return cmp.Compare(b.This.Recipients, a.This.Recipients) })
+	return out
 }
 
 // addProviders adds a week of mail by domain of recipients to the figures of providers.

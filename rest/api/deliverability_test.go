@@ -29,7 +29,7 @@ func (fakeDeliverability) Summarize(_ context.Context, account, domain string) (
 			Reason: "Authenticate the sources that fail first."},
 		Requirements: []deliverability.Requirement{{Code: "alignment", Providers: []string{"Gmail"}, Since: "2024-02-01",
 			State: deliverability.StateBroken, Found: "75.00 % passes.", Fix: "Sign the mail."}},
-		Placement: []deliverability.Placement{{RecipientDomain: "gmail.com", Causes: []deliverability.ReplyCause{{Cause: "block",
+		Placement: []deliverability.Placement{{Provider: "Gmail", RecipientDomains: []string{"gmail.com"}, Causes: []deliverability.ReplyCause{{Cause: "block",
 			Recipients: 4, Reason: "It distrusts you.", Fix: "Ask it.", Reply: "550 5.7.1 Blocked"}}}},
 		Degradations: []deliverability.Degradation{{Since: at, Degradation: event.Degradation{Provider: "Gmail", Problem: "refused",
 			Recipients: 100, Affected: 40, PreviousShare: 0.01, Cause: "block", Reason: "It distrusts you.", Fix: "Ask it."}}},

@@ -33,7 +33,7 @@ type deliverabilityRecord struct {
 	Receivers     []receiverShare         `json:"receivers" nullable:"false" doc:"Messages by receiver, the largest 100."`
 	Sources       []sourceShare           `json:"sources" nullable:"false" doc:"Messages by sending server, the largest 100."`
 	Advice        policyAdvice            `json:"advice" doc:"Whether a stricter DMARC policy is safe."`
-	Placement     []placementRecord       `json:"placement" nullable:"false" doc:"Outcomes of mail to the largest domains of recipients in the last 7 days, compared with the 7 days before."`
+	Placement     []placementRecord       `json:"placement" nullable:"false" doc:"Outcomes of mail to the largest mailbox providers in the last 7 days, compared with the 7 days before."`
 	Reporting     deliverabilityReporting `json:"reporting" doc:"Where receivers send reports, and which DMARC reports arrived."`
 	Degradations  []degradationRecord     `json:"degradations" nullable:"false" doc:"Mailbox providers that started to refuse or defer the domain's mail and have not recovered, the newest first."`
 	Blocklists    []listingRecord         `json:"blocklists" nullable:"false" doc:"Lookups of the source addresses and the domain in the blocklists that the operator chose, listings first."`
@@ -162,10 +162,11 @@ type policyAdvice struct {
 }
 
 type placementRecord struct {
-	RecipientDomain string          `json:"recipient_domain" doc:"Domain of the recipients." example:"gmail.com"`
-	LastWeek        placementCounts `json:"last_7_days" doc:"The last 7 days, including today."`
-	WeekBefore      placementCounts `json:"previous_7_days" doc:"The 7 days before."`
-	Causes          []replyCause    `json:"causes" nullable:"false" doc:"The newest replies that refused or deferred mail in the last 7 days, grouped by cause, the most frequent three."`
+	Provider         string          `json:"provider" doc:"The mailbox provider; the domain of the recipients if it is not a well-known one." example:"Gmail"`
+	RecipientDomains []string        `json:"recipient_domains" nullable:"false" doc:"Domains of its recipients in the last 7 days, the largest first." example:"[\"gmail.com\"]"`
+	LastWeek         placementCounts `json:"last_7_days" doc:"The last 7 days, including today."`
+	WeekBefore       placementCounts `json:"previous_7_days" doc:"The 7 days before."`
+	Causes           []replyCause    `json:"causes" nullable:"false" doc:"The newest replies that refused or deferred mail in the last 7 days, grouped by cause, the most frequent three."`
 }
 
 type replyCause struct {
@@ -247,7 +248,7 @@ func newDeliverabilityAnswer(s deliverability.Summary) deliverabilityAnswer {
 			r.AtRisk, ResultShare(r.Share)})
 	}
 	for _, p := range s.Placement {
-		placed := placementRecord{p.RecipientDomain, toPlacementCounts(p.This), toPlacementCounts(p.Last), []replyCause{}}
+		placed := placementRecord{p.Provider, p.RecipientDomains, toPlacementCounts(p.This), toPlacementCounts(p.Last), []replyCause{}}
 		for _, c := range p.Causes {
 			placed.Causes = append(placed.Causes, replyCause{c.Cause, c.Recipients, c.Reason, c.Fix, wire.OrNull(c.Reply)})
 		}
@@ -323,7 +324,7 @@ func deliverabilityExample() map[string]any {
 		"advice": map[string]any{"verdict": "quarantine", "policy": "none", "days": 28, "messages": 1540, "at_risk": 6, "unknown": 5,
 			"reason": "Of 1540 messages in 28 days, it would affect 6 messages that may be wanted and 5 messages that are probably forged.",
 			"record": "v=DMARC1; p=quarantine; rua=mailto:" + address},
-		"placement": []any{map[string]any{"recipient_domain": "gmail.com", "last_7_days": week, "previous_7_days": week,
+		"placement": []any{map[string]any{"provider": "Gmail", "recipient_domains": []any{"gmail.com"}, "last_7_days": week, "previous_7_days": week,
 			"causes": []any{map[string]any{"cause": "throttle", "recipients": 3,
 				"reason": "The provider limits how much mail it accepts from this domain or its source addresses.",
 				"fix":    "Send less mail per hour to this provider, and increase the volume gradually.",

@@ -300,7 +300,7 @@ export interface components {
     PasskeysAnswer: { passkeys: (components['schemas']["PasskeyRecord"])[] }
     PasswordChange: { current?: string | null; new: string }
     PlacementCounts: { bounced: number; complained: number; delayed: number; delivered: number; median_seconds: number | null; recipients: number }
-    PlacementRecord: { causes: (components['schemas']["ReplyCause"])[]; last_7_days: components['schemas']["PlacementCounts"]; previous_7_days: components['schemas']["PlacementCounts"]; recipient_domain: string }
+    PlacementRecord: { causes: (components['schemas']["ReplyCause"])[]; last_7_days: components['schemas']["PlacementCounts"]; previous_7_days: components['schemas']["PlacementCounts"]; provider: string; recipient_domains: (string)[] }
     PlanAnswer: { billing: components['schemas']["BillingRecord"]; effective: "now" | "period_end" }
     PlanLimits: { daily_emails: number | null; domains: number; monthly_emails: number | null; requests_per_second: number }
     PlanName: { id: string; name: string }

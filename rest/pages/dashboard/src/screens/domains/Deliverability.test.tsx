@@ -34,7 +34,7 @@ const full: Report = {
     { address: '192.0.2.25', name: 'out.example.org', service: 'Unused', ours: true, at_risk: 0, ...share(1000, 1000) },
     { address: '198.51.100.7', name: 'o1.\u202esendgrid.net', service: 'SendGrid', ours: false, at_risk: 12, ...share(200, 0) },
   ],
-  placement: [{ recipient_domain: 'gmail.com', last_7_days: counts, previous_7_days: { ...counts, recipients: 0, delivered: 0, delayed: 0, bounced: 0, complained: 0, median_seconds: null }, causes: [{ cause: 'block', recipients: 1, reason: 'The provider distrusts this domain.', fix: 'Ask the provider.', reply: '550 <img src=x>\u202e' }] }],
+  placement: [{ provider: 'Gmail', recipient_domains: ['gmail.com'], last_7_days: counts, previous_7_days: { ...counts, recipients: 0, delivered: 0, delayed: 0, bounced: 0, complained: 0, median_seconds: null }, causes: [{ cause: 'block', recipients: 1, reason: 'The provider distrusts this domain.', fix: 'Ask the provider.', reply: '550 <img src=x>\u202e' }] }],
   degradations: [{ provider: 'Gmail', problem: 'deferred', since: '2026-11-29T09:00:00Z', recipients: 200, affected: 90, previous_share: 0.01, cause: 'throttle', reason: 'The provider limits mail.', fix: 'Send less mail.', reply: '421 <img src=x>\u202e' }],
   blocklists: [
     { subject: '192.0.2.25', list: 'bl.example', status: 'listed', checked_at: '2026-11-29T09:00:00Z', listed_since: '2026-11-29T08:00:00Z', found: '192.0.2.25 is listed in bl.example.', fix: 'Ask the list.', page: 'https://bl.example/remove' },
@@ -66,8 +66,8 @@ test('figures are those of the report, and names of strangers stay text', async 
     ['198.51.100.7SendGrido1.⟨U+202E⟩sendgrid.net', '200', '0 %', '12'],
   ])
   expect(rows('Messages by receiver')).toEqual([['<img src=x onerror=alert(1)>.example', '1,200', '99 %', '99 %', '0 %', '2', '0']])
-  expect(rows('Delivery by recipient domain')).toEqual([['gmail.com', '200 (0)', '95 % (none)', '5.0 % (none)', '2.0 % (none)', '0.50 % (none)', '1.8 s (none)']])
-  expect(root.textContent).toContain('gmail.comThe provider distrusts this domain.1 recipient550 <img src=x>⟨U+202E⟩Fix: Ask the provider.')
+  expect(rows('Delivery by mailbox provider')).toEqual([['Gmail', '200 (0)', '95 % (none)', '5.0 % (none)', '2.0 % (none)', '0.50 % (none)', '1.8 s (none)']])
+  expect(root.textContent).toContain('GmailThe provider distrusts this domain.1 recipient550 <img src=x>⟨U+202E⟩Fix: Ask the provider.')
   expect(root.querySelector('img')).toBeNull()
   expect(root.textContent).toContain('1,500 sessions succeeded, 3 failed, in 2 reports.')
   expect(root.textContent).toContain('The certificate has expired.3 sessionscertificate-expired, MTA-STSFix: Renew the certificate.')

@@ -65,12 +65,12 @@ export function DeliverabilityView({ report: r, publish }: { report: Report; pub
         </Card>
       )}
       {r.placement.length > 0 && (
-        <Card title="Delivery by recipient domain" padded={false} footer="Last 7 days; the week before in parentheses.">
-          <Grid label="Delivery by recipient domain" heads={['Recipient domain', 'Recipients', 'Delivered', 'Deferred', 'Bounced', 'Complaints', 'Median time']} right={[1, 2, 3, 4, 5, 6]}>
+        <Card title="Delivery by mailbox provider" padded={false} footer="Last 7 days; the week before in parentheses.">
+          <Grid label="Delivery by mailbox provider" heads={['Provider', 'Recipients', 'Delivered', 'Deferred', 'Bounced', 'Complaints', 'Median time']} right={[1, 2, 3, 4, 5, 6]}>
             {r.placement.map((p) => {
               const [now, old] = [p.last_7_days, p.previous_7_days]
               const compare = (of: (c: typeof now) => number) => <>{share(of(now), now.recipients)} <span className="text-ink-3">({share(of(old), old.recipients) || 'none'})</span></>
-              return [<ForeignText key="name" text={p.recipient_domain} />, <>{count(now.recipients)} <span className="text-ink-3">({count(old.recipients)})</span></>, compare((c) => c.delivered), compare((c) => c.delayed), compare((c) => c.bounced), compare((c) => c.complained), <>{median(now)} <span className="text-ink-3">({median(old)})</span></>]
+              return [<span key="name" title={p.recipient_domains.join(', ')}><ForeignText text={p.provider} /></span>, <>{count(now.recipients)} <span className="text-ink-3">({count(old.recipients)})</span></>, compare((c) => c.delivered), compare((c) => c.delayed), compare((c) => c.bounced), compare((c) => c.complained), <>{median(now)} <span className="text-ink-3">({median(old)})</span></>]
             })}
           </Grid>
           <Causes placement={r.placement} />
@@ -88,13 +88,13 @@ const median = (c: { median_seconds: number | null }) => (c.median_seconds === n
 
 // Causes shows the replies that refused or deferred mail.
 function Causes({ placement }: { placement: Report['placement'] }) {
-  const causes = placement.flatMap((p) => p.causes.map((c) => ({ domain: p.recipient_domain, ...c })))
+  const causes = placement.flatMap((p) => p.causes.map((c) => ({ provider: p.provider, ...c })))
   if (causes.length === 0) return null
   return (
     <ul className="grid divide-y divide-line-soft border-t border-line-soft">
       {causes.map((c) => (
-        <li key={`${c.domain} ${c.cause}`} className="grid min-w-0 gap-1 px-4 py-3">
-          <p className="flex flex-wrap items-center gap-2"><b className="font-medium"><ForeignText text={c.domain} /></b><span className="text-ink-2">{c.reason}</span><span className="text-xs text-ink-3">{count(c.recipients)} {c.recipients === 1 ? 'recipient' : 'recipients'}</span></p>
+        <li key={`${c.provider} ${c.cause}`} className="grid min-w-0 gap-1 px-4 py-3">
+          <p className="flex flex-wrap items-center gap-2"><b className="font-medium"><ForeignText text={c.provider} /></b><span className="text-ink-2">{c.reason}</span><span className="text-xs text-ink-3">{count(c.recipients)} {c.recipients === 1 ? 'recipient' : 'recipients'}</span></p>
           {c.reply && <p className="smtp bad"><ForeignText text={c.reply} /></p>}
           <p><b className="font-medium">Fix:</b> {c.fix}</p>
         </li>
