@@ -1,7 +1,7 @@
 // Questions of a new user, each answered from the start page with a few actions: why an address did not get its
-// invoice, which email has order 2202, how to make an automation wait two days, and which endpoint is broken or fails, and
-// since when. An action is a click, a shortcut or a typed text. film.mjs sends the test email from production.
-import { check, nothing, open, watch } from './browser.mjs'
+// invoice, which email has order 2202, how to make an automation wait two days, which endpoint is broken or fails, and
+// since when, and who else sends in the name of a domain, and whether its DMARC policy can be stricter. An action is a click, a shortcut or a typed text. film.mjs sends the test email from production.
+import { check, nothing, open, violations, watch } from './browser.mjs'
 import { api, base, seen, send, settled, signIn, until, visit } from './dashboard.mjs'
 import { website } from './peers.mjs'
 
@@ -80,5 +80,21 @@ await answer('Which endpoint is broken, and since when?', 2, async () => {
   await click(page.getByRole('link', { name: /\/orders$/ }))
   await page.getByRole('status').filter({ hasText: /Disabled .*(ago|now) after it responded 410 Gone/ }).waitFor()
 })
+await answer('Who else sends as dev.test, and can its DMARC policy be stricter?', 3, async () => {
+  await go('Domains')
+  await click(page.getByRole('link', { name: 'dev.test' }))
+  await click(page.getByRole('tab', { name: 'Deliverability' }))
+  const row = server => page.getByRole('table', { name: 'Messages by server' }).getByRole('row').filter({ hasText: server })
+  const cells = async server => (await row(server).getByRole('cell').allInnerTexts()).slice(1).join(' | ')
+  await row('192.0.2.25').getByText('Postrider', { exact: true }).waitFor()
+  await row('198.51.100.7').getByText('SendGrid', { exact: true }).waitFor()
+  check(await cells('198.51.100.7') === '200 | 0 % | 200', `the newsletter service shows ${await cells('198.51.100.7')}`)
+  check(await cells('203.0.113.9') === '40 | 0 % | 0', `the forger shows ${await cells('203.0.113.9')}`)
+  await seen(page, 'Authenticate your sources first').waitFor()
+  await seen(page, /198\.51\.100\.7|SendGrid/).first().waitFor()
+})
+for (const theme of ['light', 'dark']) {
+  for (const width of [1440, 390]) for (const v of await violations(page, theme, width)) wrong.push(`deliverability ${theme} ${width}: ${v}`)
+}
 await browser.close()
 nothing(wrong)

@@ -55,7 +55,31 @@ func TestTheFirstTwoMinutesInABrowser(t *testing.T) {
 func TestQuestionsOfANewUserInABrowser(t *testing.T) {
 	expect.SkipWhenQuick(t, "make ui-test")
 	t.Parallel()
-	t.Log(runScript(t, startCaptured(t), "questions.mjs"))
+	app := startCaptured(t)
+	addReports(t, app)
+	t.Log(runScript(t, app, "questions.mjs"))
+}
+
+// addReports stores 20 days of DMARC reports about dev.test: mail of this installation, of a newsletter service that
+// signs as itself, and of a forger.
+func addReports(t *testing.T, app *harness.App) {
+	t.Helper()
+	handle := openDatabase(t, app)
+	for _, statement := range []string{
+		`INSERT INTO mail_sources (source, name, ours, checked_at) VALUES ('192.0.2.25', 'out.postrider.test', true, now()),
+			('198.51.100.7', 'o1.sendgrid.net', false, now()), ('203.0.113.9', '', false, now())`,
+		`INSERT INTO dmarc_counts (domain_id, day, receiver, source, disposition, dkim, spf, signed, permitted, messages)
+			SELECT d.id, to_char(now() AT TIME ZONE 'UTC' - n * interval '1 day', 'YYYY-MM-DD'), 'google.com', s.source, 'none',
+				s.passes, s.passes, s.authentic, s.authentic, s.messages
+			FROM domains d, generate_series(1, 20) n,
+				(VALUES ('192.0.2.25', true, true, 50), ('198.51.100.7', false, true, 10), ('203.0.113.9', false, false, 2))
+					s (source, passes, authentic, messages)
+			WHERE d.name = 'dev.test'`,
+	} {
+		if _, err := handle.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // In a real browser: mail appears live, failures show the text of the other server, untrusted mail runs no
