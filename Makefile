@@ -73,10 +73,13 @@ build: toolchain dashboard ## [daily] build bin/postrider
 
 # The slowest package is named first, so that the others run concurrently; named last, it would run alone for
 # minutes. make lint includes govet with more checks. Tests that begin with expect.SkipWhenQuick are skipped.
+# Most tests wait half of their time, so more packages run concurrently than there are cores.
+TEST_PACKAGES := $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 3 / 2 )))
+
 .PHONY: test
 test: toolchain postgres dashboard ## [daily] run the tests, except those of ui-test and drill-short
 	@echo 'The end-to-end journeys take some minutes. The other packages run concurrently, and are reported after them.'
-	POSTRIDER_TEST_QUICK=1 $(GO) test -vet=off -timeout 30m ./runtime/test/journeys ./...
+	POSTRIDER_TEST_QUICK=1 $(GO) test -vet=off -timeout 30m -p $(TEST_PACKAGES) ./runtime/test/journeys ./...
 
 # The journeys that make test leaves to a target.
 journeys_of = ^($(shell grep -hB1 'SkipWhenQuick(t, "make $(1)")' runtime/test/journeys/*_test.go | sed -nE 's/^func (Test[A-Za-z0-9_]+).*/\1/p' | paste -sd'|' -))$$
