@@ -142,8 +142,8 @@ func (s *Service) loadCredential(ctx context.Context, hash keyHash) (cachedCrede
 	return found, nil
 }
 
-// expiryAfter returns the time after a number of seconds. A key may live longer than a Duration can represent; beyond the life of
-// the cache entry, the exact time does not matter.
+// expiryAfter returns the time after a number of seconds. A key may live longer than a Duration can represent; beyond
+// the life of the cache entry, the exact time does not matter.
 func expiryAfter(askedAt time.Time, seconds float64) time.Time {
 	return askedAt.Add(time.Duration(min(seconds, (24*time.Hour).Seconds()) * float64(time.Second)))
 }

@@ -36,7 +36,8 @@ SELECT lower(substring(f.recipient FROM '[^@]*$')), t.class, t.reply, f.recipien
 )
 
 // readPlacementReplies adds the replies of the last week to the placement of a domain, grouped by cause.
-func (s *Service) readPlacementReplies(ctx context.Context, accountID, domainID string, now time.Time, list []Placement) error {
+func (s *Service) readPlacementReplies(ctx context.Context, accountID, domainID string, now time.Time,
+	list []Placement) error {
 	var names []string
 	for _, p := range list {
 		if p.This.Bounced+p.This.Failed+p.This.Delayed > 0 {

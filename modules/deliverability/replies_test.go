@@ -10,8 +10,8 @@ import (
 	"github.com/postrider/postrider/modules/statistics/store"
 )
 
-// The placement adds up the domains of a provider. It has the median delivery time of both weeks, and the replies of each
-// provider grouped by cause, in its words but without addresses.
+// The placement adds up the domains of a provider. It has the median delivery time of both weeks, and the replies of
+// each provider grouped by cause, in its words but without addresses.
 func TestPlacementExplainsOutcomes(t *testing.T) {
 	t.Parallel()
 	m := newMailer(t)

@@ -73,12 +73,13 @@ func (s *Service) refuseMode(ctx context.Context, d *ent.Domain, c DomainChange)
 	return s.checks.checker.RefuseEnforce(ctx, s.ExpectedRecords(d))
 }
 
-const keepReceiving = "cannot be disabled while mta_sts is enforce: set mta_sts to none first, and wait a week until senders " +
-	"have discarded the policy"
+const keepReceiving = "cannot be disabled while mta_sts is enforce: set mta_sts to none first, and wait a week until " +
+	"senders have discarded the policy"
 
 // checkPolicy reports settings that would lose mail because of the domain's MTA-STS policy. It performs lookups, so it
 // runs outside of a transaction.
-func (s *Service) checkPolicy(ctx context.Context, accountID, domainID string, c DomainChange, wrong fault.Fields) error {
+func (s *Service) checkPolicy(ctx context.Context, accountID, domainID string, c DomainChange,
+	wrong fault.Fields) error {
 	stops := c.InboundEnabled != nil && !*c.InboundEnabled
 	if c.MTASTS == nil && !stops {
 		return nil

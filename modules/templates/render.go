@@ -15,7 +15,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/lint"
 )
 
-// Ref identifies a template by either its id or its alias, and the recipient's locale and time zone, which are optional.
+// Ref identifies a template by either its id or its alias, and the recipient's locale and time zone, which are
+// optional.
 type Ref struct {
 	ID       string
 	Alias    string
@@ -50,8 +51,8 @@ const (
 )
 
 // Render renders the published version. Its errors have kind Invalid and name fields of a send: template,
-// template.id, template.alias, template.locale, template.time_zone, template.variables.<key>. It leaves {{unsubscribe_url}} unchanged for the send
-// to replace.
+// template.id, template.alias, template.locale, template.time_zone, template.variables.<key>. It leaves
+// {{unsubscribe_url}} unchanged for the send to replace.
 func (s *Service) Render(ctx context.Context, accountID string, ref Ref, variables map[string]any) (Rendered, error) {
 	published, err := s.resolvePublished(ctx, accountID, ref)
 	if err != nil {

@@ -23,8 +23,8 @@ func sizeOf(list []shape.Translation) (bytes int) {
 	return bytes
 }
 
-// validateTranslations validates the translations of a template and returns them with canonical locales, or nil if there
-// are none.
+// validateTranslations validates the translations of a template and returns them with canonical locales, or nil if
+// there are none.
 func validateTranslations(list []shape.Translation, wrong fault.Fields) []shape.Translation {
 	if len(list) > MaxTranslations {
 		wrong.Add("translations", "has %d translations; the limit is %d", len(list), MaxTranslations)

@@ -12,8 +12,8 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// requireOperator returns an error if a key calls: a leaked operator key must not create another one. The zero Caller is
-// the command line.
+// requireOperator returns an error if a key calls: a leaked operator key must not create another one. The zero Caller
+// is the command line.
 func requireOperator(c accounts.Caller) error {
 	if c.Operator != nil || c.KeyID != "" {
 		return fault.Forbiddenf(fault.CodeInsufficientScope,

@@ -123,8 +123,8 @@ func probe(e Set, key *ent.DKIMKey, signer crypto.Signer, published string) erro
 	return signatures[0].Err
 }
 
-// aliases follows the aliases of a name to a target one by one: some DNS servers return the whole chain, others only the
-// first alias.
+// aliases follows the aliases of a name to a target one by one: some DNS servers return the whole chain, others only
+// the first alias.
 func (c Checker) aliases(ctx context.Context, name, target string) (chain []string, err error) {
 	for at := name; len(chain) < maxAliases; at = dnsx.CanonicalName(chain[len(chain)-1]) {
 		next, err := c.DNS.LookupCNAME(ctx, at)

@@ -68,8 +68,8 @@ func (e Set) enforcesTLS() bool { return e.hostsPolicy() && e.mtaSTS == domain.M
 
 func (e Set) mtaSTSPolicy() string { return MTASTSPolicy(e.mtaSTS, e.inboundHost) }
 
-// mtaSTSValue returns the proposed record of RFC 8461 section 3.1. Its id is derived from the policy, so that it changes
-// whenever the policy does.
+// mtaSTSValue returns the proposed record of RFC 8461 section 3.1. Its id is derived from the policy, so that it
+// changes whenever the policy does.
 func (e Set) mtaSTSValue() string {
 	sum := sha256.Sum256([]byte(e.mtaSTSPolicy()))
 	return "v=STSv1; id=" + hex.EncodeToString(sum[:10]) + ";"
@@ -173,8 +173,8 @@ func describeFetch(err error) string {
 	return sanitizeText(text[:min(len(text), 150)])
 }
 
-// RefuseEnforce returns why the policy of the domain cannot enforce TLS, as a predicate such as "requires …", or an empty
-// string. Mail would be lost if a mail server of the domain is not in the policy.
+// RefuseEnforce returns why the policy of the domain cannot enforce TLS, as a predicate such as "requires …", or an
+// empty string. Mail would be lost if a mail server of the domain is not in the policy.
 func (c Checker) RefuseEnforce(ctx context.Context, e Set) string {
 	if e.inboundHost == "" {
 		return "requires a verified domain with inbound_enabled"

@@ -11,7 +11,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// maxLocale is the longest name of a locale, in characters. It has room for a language, a script, a region and variants.
+// maxLocale is the longest name of a locale, in characters. It has room for a language, a script, a region and
+// variants.
 const maxLocale = 35
 
 // Locale is the language and the time zone of a recipient. The zero value formats values in American English, and

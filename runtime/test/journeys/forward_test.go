@@ -13,8 +13,8 @@ import (
 	"github.com/postrider/postrider/runtime/test/harness"
 )
 
-// A forwarded email is a new email of the account. Its envelope sender is a return path of the installation, so that SPF
-// passes for the forwarding server, and a bounce comes back here and never to the author of the received email.
+// A forwarded email is a new email of the account. Its envelope sender is a return path of the installation, so that
+// SPF passes for the forwarding server, and a bounce comes back here and never to the author of the received email.
 func TestForwardReturnsBouncesToInstallation(t *testing.T) {
 	t.Parallel()
 	const client = "192.0.2.25"
