@@ -1,6 +1,7 @@
 package language
 
 import (
+	"errors"
 	"maps"
 	"os"
 	"slices"
@@ -229,14 +230,20 @@ func TestRawInsertsTrustedHTML(t *testing.T) {
 	}
 }
 
-// The parser must end soon for any text, since it cannot be interrupted.
-func TestBoundsMarkdown(t *testing.T) {
-	t.Parallel()
-	fill := func(pattern string) string { return strings.Repeat(pattern, maxMarkdown/len(pattern)) }
-	half := func(first, then string) string {
-		return strings.Repeat(first, maxMarkdown/2/len(first)) + "\n" + strings.Repeat(then, maxMarkdown/2/len(then)-1)
+// hostileMarkdown returns the most expensive texts that are accepted, by name. The parser cannot be interrupted.
+func hostileMarkdown() map[string]string {
+	limit := func(pattern string) int {
+		per := 0
+		for _, delimiter := range delimiters {
+			per += strings.Count(pattern, string(delimiter))
+		}
+		return min(maxMarkdown/len(pattern), maxDelimiters/max(per, 1))
 	}
-	for name, source := range map[string]string{
+	fill := func(pattern string) string { return strings.Repeat(pattern, limit(pattern)) }
+	half := func(first, then string) string {
+		return strings.Repeat(first, limit(first)/2) + "\n" + strings.Repeat(then, limit(then)/2-1)
+	}
+	return map[string]string{
 		"quotes": fill("> "), "lists": fill("- "), "numbers": fill("1. "), "brackets": fill("["), "images": fill("!["), "links": fill("[a]("),
 		"emphasis": fill("*a **a "), "delimiters": fill("a_ *b "), "codes": fill("`a``b"), "entities": fill("&amp;"), "less": fill("<a:"),
 		"blank after lists": half("- ", "\n"), "lines after quotes": half(">", "a\n"), "definitions": fill("[a]: b\n"),
@@ -249,13 +256,32 @@ func TestBoundsMarkdown(t *testing.T) {
 				}
 			}
 		}), "\n"),
-	} {
-		started := time.Now()
-		_, err := renderMarkdown(source[:min(len(source), maxMarkdown)])
-		took := time.Since(started)
-		t.Logf("%s: %v (%v)", name, took, err)
-		if took > RenderTime {
-			t.Errorf("%s takes %v", name, took)
+	}
+}
+
+func TestBoundsMarkdown(t *testing.T) {
+	t.Parallel()
+	for name, source := range hostileMarkdown() {
+		source = source[:min(len(source), maxMarkdown)]
+		if _, err := renderMarkdown(source); err != nil && !errors.Is(err, errMarkdownDepth) {
+			t.Errorf("%s: %v, want a result, or the error about the depth", name, err)
 		}
+	}
+	for source, want := range map[string]error{strings.Repeat("a", maxMarkdown+1): errMarkdown,
+		strings.Repeat("[]", maxDelimiters/2) + "_": errDelimiters} {
+		if _, err := renderMarkdown(source); !errors.Is(err, want) {
+			t.Errorf("%.4s… of %d bytes: %v, want %v", source, len(source), err, want)
+		}
+	}
+}
+
+func BenchmarkHostileMarkdown(b *testing.B) {
+	for name, source := range hostileMarkdown() {
+		source = source[:min(len(source), maxMarkdown)]
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				_, _ = renderMarkdown(source) // some are refused
+			}
+		})
 	}
 }

@@ -16,16 +16,20 @@ import (
 	"github.com/postrider/postrider/runtime/mail/plaintext"
 )
 
-// The limits of a text in Markdown. The parser takes time that grows with the product of length and depth.
+// The limits of a text in Markdown. The parser takes time that grows with the product of length and depth, and with the
+// square of the number of delimiters.
 const (
-	maxMarkdown  = 32 << 10 // bytes
-	maxReads     = 1 << 20  // of lines, counting each line once per open block
-	maxLineReads = 500      // of one line
+	maxMarkdown   = 32 << 10 // bytes
+	delimiters    = "[]*_"
+	maxDelimiters = 8 << 10 // all together
+	maxReads      = 1 << 20 // of lines, counting each line once per open block
+	maxLineReads  = 500     // of one line
 )
 
 var (
 	errMarkdown      = fmt.Errorf("requires a text of at most %d KB", maxMarkdown>>10)
 	errMarkdownDepth = errors.New("requires a text that is less deeply nested")
+	errDelimiters    = fmt.Errorf("requires a text with at most %d brackets, asterisks and underscores", maxDelimiters)
 	errNotText       = errors.New("requires a text")
 )
 
@@ -85,6 +89,13 @@ func renderMarkdown(value any) (html string, err error) {
 	}
 	if len(source) > maxMarkdown {
 		return "", errMarkdown
+	}
+	count := 0
+	for _, delimiter := range delimiters {
+		count += strings.Count(source, string(delimiter))
+	}
+	if count > maxDelimiters {
+		return "", errDelimiters
 	}
 	defer func() {
 		if r := recover(); r != nil {
