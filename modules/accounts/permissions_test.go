@@ -28,7 +28,7 @@ func TestKeyHasPermissionsWithinItsScope(t *testing.T) {
 	}{"the key": {token, true}, "its rotation": {rotated.Reveal(), true}, "a key that reads": {reader, false}} {
 		caller, err := s.Authenticate(t.Context(), c.token, netip.Addr{})
 		if err != nil || len(caller.Permissions) == 0 || caller.MaySend() != c.sends {
-			t.Errorf("%s: %+v, %v", name, caller, err)
+			t.Errorf("%s authenticates %+v, %v, want permissions, and sending allowed: %t", name, caller, err, c.sends)
 		}
 		for _, op := range rights.Operations() { // without an operation, nothing is allowed
 			if caller.Allows(op) {

@@ -61,7 +61,8 @@ func TestReportsRawOutput(t *testing.T) {
 	}
 }
 
-var welcome = NewTemplate{Alias: "welcome", Name: "Welcome", Subject: "Welcome", HTML: "<p>Hello {{name}}</p>", Text: "Hello",
+var welcome = NewTemplate{Alias: "welcome", Name: "Welcome", Subject: "Welcome",
+	HTML: "<p>Hello {{name}}</p>", Text: "Hello",
 	Variables: []shape.Variable{{Key: "name", Type: language.TypeString, Fallback: "you"}},
 	Translations: []shape.Translation{
 		{Locale: "pt", Subject: "Bem-vindo", HTML: "<style>p{color:red}</style><p>Olá {{name}}</p>"},
@@ -90,7 +91,7 @@ func TestRendersBestTranslation(t *testing.T) {
 	} {
 		got, err := w.Render(t.Context(), ada, Ref{Alias: "welcome", Locale: locale}, nil)
 		if err != nil {
-			t.Fatalf("%s: %v", locale, err)
+			t.Fatalf("rendering for the locale %q failed: %v", locale, err)
 		}
 		got = Rendered{Locale: got.Locale, Subject: got.Subject, HTML: got.HTML, Text: got.Text}
 		if diff := cmp.Diff(want, got); diff != "" {

@@ -78,7 +78,7 @@ func TestFilteredEndpointsReceiveMatchingEvents(t *testing.T) {
 	for name, filter := range filters {
 		made, _, err := w.Create(t.Context(), ada, NewEndpoint{URL: "https://hooks.example.com", Filter: filter})
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("creating the endpoint %s failed: %v", name, err)
 		}
 		endpoints[made.ID] = name
 	}
@@ -149,7 +149,7 @@ func TestFilteredEndpointsReceiveMatchingEvents(t *testing.T) {
 		for way, run := range create {
 			w.exec(t, `TRUNCATE webhook_deliveries, webhook_works, webhook_claims`)
 			if err := run(); err != nil {
-				t.Fatalf("%s, %s: %v", name, way, err)
+				t.Fatalf("creating the %s delivery of %s failed: %v", way, name, err)
 			}
 			if names := got(); !slices.Equal(names, want) {
 				t.Errorf("%s, %s: the event reached %q; want %q", name, way, names, want)

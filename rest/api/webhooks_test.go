@@ -252,7 +252,7 @@ func TestWebhookChangesSetAndClearOptions(t *testing.T) {
 	b := newBundleFor(t, "/api/webhooks")
 	for _, wrong := range []string{`{"headers":{"X":1}}`, `{"headers":[]}`, `{"filter":{"tags":["kind"]}}`, `{"filter":{"x":[]}}`} {
 		if got := b.do(t, request{method: "PATCH", path: "/api/webhooks/" + webhookID, body: wrong}); got.status != 400 {
-			t.Errorf("%s: %d %s", wrong, got.status, got.body)
+			t.Errorf("PATCH with %s returned %d %s, want 400", wrong, got.status, got.body)
 		}
 	}
 }

@@ -17,8 +17,9 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-var keyNoun = api.Noun{Name: "operator key", About: "ID of the operator key.", Example: "opk_01kf0m4w7he6x8q2v5b3n9c1ta",
-	Is: func(word string) bool { return id.Is(id.OperatorKey, word) }}
+var keyNoun = api.Noun{Name: "operator key", About: "ID of the operator key.",
+	Example: "opk_01kf0m4w7he6x8q2v5b3n9c1ta",
+	Is:      func(word string) bool { return id.Is(id.OperatorKey, word) }}
 
 type operatorKeyRecord struct {
 	ID         string            `json:"id" doc:"The ID of the operator key." example:"opk_01kf0m4w7he6x8q2v5b3n9c1ta"`

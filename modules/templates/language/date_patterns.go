@@ -16,7 +16,8 @@ type datePatterns struct {
 }
 
 // numericPatterns are for languages without patterns of their own. They have no words (ISO 8601).
-var numericPatterns = datePatterns{dates: [4]string{"y-MM-dd", "y-MM-dd", "y-MM-dd", "y-MM-dd"}, time: "HH:mm", join: " "}
+var numericPatterns = datePatterns{dates: [4]string{"y-MM-dd", "y-MM-dd", "y-MM-dd", "y-MM-dd"},
+	time: "HH:mm", join: " "}
 
 var patternsByLanguage = map[string]datePatterns{
 	"en": {dates: [4]string{"M/d/yy", "MMM d, y", "MMMM d, y", "EEEE, MMMM d, y"}, time: "h:mm" + noBreakSpace + "a", join: ", ", longJoin: " at ",

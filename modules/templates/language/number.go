@@ -154,7 +154,8 @@ var (
 )
 
 // pluralCategories are the categories of CLDR plural rules that some languages have in addition to one and other.
-var pluralCategories = map[string]plural.Form{"zero": plural.Zero, "two": plural.Two, "few": plural.Few, "many": plural.Many}
+var pluralCategories = map[string]plural.Form{"zero": plural.Zero, "two": plural.Two,
+	"few": plural.Few, "many": plural.Many}
 
 // pluralize returns the word for a count: of one and other, or of the further categories of the language.
 func (l Locale) pluralize(value any, one, other string, further any) (string, error) {
