@@ -105,7 +105,11 @@ func TestAttachmentsAreReadBySignedLinks(t *testing.T) {
 	receivedLink := wantFile(t, app, "/api/received-emails/"+received+"/attachments/0", "order.pdf", "application/pdf",
 		[]byte("%PDF-1.7\n%%EOF"))
 
-	wantNoFile(t, "a forged link", http.MethodGet, link[:len(link)-1]+"_", http.StatusNotFound)
+	other := byte('A')
+	if link[len(link)-1] == other {
+		other = 'B'
+	}
+	wantNoFile(t, "a forged link", http.MethodGet, link[:len(link)-1]+string(other), http.StatusNotFound)
 	wantNoFile(t, "a link of a sent file below another prefix", http.MethodGet,
 		strings.Replace(link, "/sent/", "/received/", 1), http.StatusNotFound)
 	wantNoFile(t, "a POST", http.MethodPost, link, http.StatusMethodNotAllowed)
