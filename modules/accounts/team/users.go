@@ -51,7 +51,18 @@ func (s *Service) UserPage(ctx context.Context, f UserFilter, r page.Request) (p
 	if err := fault.CheckTexts(map[string]string{"q": f.Text}); err != nil {
 		return page.Page[*ent.User]{}, err
 	}
-	query := s.db.Ent.User.Query().WithMemberships()
+	return page.ReadNewest(ctx, s.cursors, page.List{Name: "operator_users"}, r.OrDefault(),
+		s.findUsers(f).WithMemberships(), func(u *ent.User) string { return u.ID })
+}
+
+// CountUsers returns the number of users that match a filter, up to the limit most.
+func (s *Service) CountUsers(ctx context.Context, f UserFilter, most int) (int, error) {
+	found, err := s.findUsers(f).Limit(most).IDs(ctx)
+	return len(found), err
+}
+
+func (s *Service) findUsers(f UserFilter) *ent.UserQuery {
+	query := s.db.Ent.User.Query()
 	if f.Text != "" {
 		query.Where(user.Or(user.EmailContainsFold(f.Text), user.NameContainsFold(f.Text), user.ID(f.Text)))
 	}
@@ -65,8 +76,7 @@ func (s *Service) UserPage(ctx context.Context, f UserFilter, r page.Request) (p
 	default:
 		query.Where(user.DisabledAtIsNil())
 	}
-	return page.ReadNewest(ctx, s.cursors, page.List{Name: "operator_users"}, r.OrDefault(), query,
-		func(u *ent.User) string { return u.ID })
+	return query
 }
 
 // UserByID returns a user with their memberships. Error: NotFound.
