@@ -102,6 +102,17 @@ func (_u *TemplateUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.Name(); ok {
 		_spec.SetField(template.FieldName, field.TypeString, value)
 	}
+	if value, ok := _u.mutation.Components(); ok {
+		_spec.SetField(template.FieldComponents, field.TypeJSON, value)
+	}
+	if value, ok := _u.mutation.AppendedComponents(); ok {
+		_spec.AddModifier(func(u *sql.UpdateBuilder) {
+			sqljson.Append(u, template.FieldComponents, value)
+		})
+	}
+	if _u.mutation.ComponentsCleared() {
+		_spec.ClearField(template.FieldComponents, field.TypeJSON)
+	}
 	if value, ok := _u.mutation.Version(); ok {
 		_spec.SetField(template.FieldVersion, field.TypeInt, value)
 	}
@@ -439,6 +450,17 @@ func (_u *TemplateUpdateOne) sqlSave(ctx context.Context) (_node *Template, err 
 	}
 	if value, ok := _u.mutation.Name(); ok {
 		_spec.SetField(template.FieldName, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.Components(); ok {
+		_spec.SetField(template.FieldComponents, field.TypeJSON, value)
+	}
+	if value, ok := _u.mutation.AppendedComponents(); ok {
+		_spec.AddModifier(func(u *sql.UpdateBuilder) {
+			sqljson.Append(u, template.FieldComponents, value)
+		})
+	}
+	if _u.mutation.ComponentsCleared() {
+		_spec.ClearField(template.FieldComponents, field.TypeJSON)
 	}
 	if value, ok := _u.mutation.Version(); ok {
 		_spec.SetField(template.FieldVersion, field.TypeInt, value)

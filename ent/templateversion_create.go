@@ -301,6 +301,14 @@ func (_c *TemplateVersionCreate) createSpec() (*TemplateVersion, *sqlgraph.Creat
 		_spec.SetField(templateversion.FieldSourceTranslations, field.TypeJSON, value)
 		_node.SourceTranslations = value
 	}
+	if value, ok := _c.mutation.SourceVariables(); ok {
+		_spec.SetField(templateversion.FieldSourceVariables, field.TypeJSON, value)
+		_node.SourceVariables = value
+	}
+	if value, ok := _c.mutation.Components(); ok {
+		_spec.SetField(templateversion.FieldComponents, field.TypeJSON, value)
+		_node.Components = value
+	}
 	if value, ok := _c.mutation.Author(); ok {
 		_spec.SetField(templateversion.FieldAuthor, field.TypeString, value)
 		_node.Author = value
