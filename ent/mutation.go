@@ -12727,6 +12727,12 @@ func (m *TemplateMutation) Kind() (r string, exists bool) {
 	return *v, true
 }
 
+// SetComponents sets the "components" field.
+func (m *TemplateMutation) SetComponents(s []shape.Component) {
+	m.components = &s
+	m.appendcomponents = nil
+}
+
 // Components returns the value of the "components" field in the mutation.
 func (m *TemplateMutation) Components() (r []shape.Component, exists bool) {
 	v := m.components
@@ -12742,6 +12748,13 @@ func (m *TemplateMutation) AppendedComponents() ([]shape.Component, bool) {
 		return nil, false
 	}
 	return m.appendcomponents, true
+}
+
+// ClearComponents clears the value of the "components" field.
+func (m *TemplateMutation) ClearComponents() {
+	m.components = nil
+	m.appendcomponents = nil
+	m.clearedFields[template.FieldComponents] = struct{}{}
 }
 
 // ComponentsCleared returns if the "components" field was cleared in this mutation.
@@ -13656,6 +13669,12 @@ func (m *TemplateVersionMutation) SourceTranslations() (r []shape.Translation, e
 	return *v, true
 }
 
+// SetSourceVariables sets the "source_variables" field.
+func (m *TemplateVersionMutation) SetSourceVariables(s []shape.Variable) {
+	m.source_variables = &s
+	m.appendsource_variables = nil
+}
+
 // SourceVariables returns the value of the "source_variables" field in the mutation.
 func (m *TemplateVersionMutation) SourceVariables() (r []shape.Variable, exists bool) {
 	v := m.source_variables
@@ -13663,6 +13682,12 @@ func (m *TemplateVersionMutation) SourceVariables() (r []shape.Variable, exists 
 		return
 	}
 	return *v, true
+}
+
+// SetComponents sets the "components" field.
+func (m *TemplateVersionMutation) SetComponents(s []shape.Component) {
+	m.components = &s
+	m.appendcomponents = nil
 }
 
 // Components returns the value of the "components" field in the mutation.

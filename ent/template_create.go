@@ -47,6 +47,12 @@ func (_c *TemplateCreate) SetName(v string) *TemplateCreate {
 	return _c
 }
 
+// SetKind sets the "kind" field.
+func (_c *TemplateCreate) SetKind(v string) *TemplateCreate {
+	_c.mutation.SetKind(v)
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *TemplateCreate) SetID(v string) *TemplateCreate {
 	_c.mutation.SetID(v)

@@ -13,6 +13,7 @@ import (
 	"entgo.io/ent/dialect/sql/sqljson"
 	"entgo.io/ent/schema/field"
 	"github.com/postrider/postrider/ent/predicate"
+	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/ent/template"
 	"github.com/postrider/postrider/ent/templateedit"
 	"github.com/postrider/postrider/ent/templateversion"
@@ -335,6 +336,18 @@ func (_u *TemplateUpdateOne) ClearAlias() *TemplateUpdateOne {
 // SetName sets the "name" field.
 func (_u *TemplateUpdateOne) SetName(v string) *TemplateUpdateOne {
 	_u.mutation.SetName(v)
+	return _u
+}
+
+// SetComponents sets the "components" field.
+func (_u *TemplateUpdateOne) SetComponents(v []shape.Component) *TemplateUpdateOne {
+	_u.mutation.SetComponents(v)
+	return _u
+}
+
+// ClearComponents clears the value of the "components" field.
+func (_u *TemplateUpdateOne) ClearComponents() *TemplateUpdateOne {
+	_u.mutation.ClearComponents()
 	return _u
 }
 

@@ -74,6 +74,18 @@ func (_c *TemplateVersionCreate) SetSourceTranslations(v []shape.Translation) *T
 	return _c
 }
 
+// SetSourceVariables sets the "source_variables" field.
+func (_c *TemplateVersionCreate) SetSourceVariables(v []shape.Variable) *TemplateVersionCreate {
+	_c.mutation.SetSourceVariables(v)
+	return _c
+}
+
+// SetComponents sets the "components" field.
+func (_c *TemplateVersionCreate) SetComponents(v []shape.Component) *TemplateVersionCreate {
+	_c.mutation.SetComponents(v)
+	return _c
+}
+
 // SetAuthor sets the "author" field.
 func (_c *TemplateVersionCreate) SetAuthor(v string) *TemplateVersionCreate {
 	_c.mutation.SetAuthor(v)

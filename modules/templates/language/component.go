@@ -17,6 +17,9 @@ const (
 	KindPartial  = "partial" // a piece that templates and layouts render with arguments
 )
 
+// Kinds lists the kinds of components.
+func Kinds() []string { return []string{KindTemplate, KindLayout, KindPartial} }
+
 // Component is a source that can use layouts and partials, or be one.
 type Component struct {
 	Kind      string
@@ -101,7 +104,7 @@ func mayUseComponents(source string) bool {
 }
 
 // Check checks a source on its own: its tags, and the form of the tags of components. The components that it names
-// need not exist.
+// need not exist. If the kind is empty, the source may be of any kind.
 func (e *Engine) Check(name string, c Component) error {
 	_, err := e.prepare(name, c, true)
 	return err
@@ -114,10 +117,7 @@ func (e *Engine) prepare(name string, c Component, isRoot bool) (*outline, error
 	if err == nil {
 		err = o.readTags(spans)
 	}
-	if err == nil && c.Kind == KindTemplate && isRoot && !o.checks {
-		return o, e.compileAlone(name, c.Source)
-	}
-	if err == nil {
+	if err == nil && o.checks {
 		err = o.readStructure()
 	}
 	if err == nil {
@@ -155,7 +155,7 @@ func (o *outline) readTags(spans []Span) error {
 			o.tags = append(o.tags, t)
 		}
 	}
-	if verbatim != "" {
+	if verbatim != "" && (o.checks || o.Kind == KindLayout || o.Kind == KindPartial) {
 		return o.problemAt(start, "{%% %s %%} has no {%% end%s %%}", verbatim, verbatim)
 	}
 	return nil
@@ -255,7 +255,7 @@ func (o *outline) trim(p part, begins, ends bool) part {
 
 func (o *outline) readLayout(i int) error {
 	t := o.tags[i]
-	if o.Kind != KindTemplate {
+	if o.Kind == KindLayout || o.Kind == KindPartial {
 		return o.problemAt(t.Start, "only templates can have a layout")
 	}
 	if i > 0 || strings.TrimSpace(o.Source[:t.Start]) != "" {
