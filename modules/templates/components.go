@@ -69,7 +69,8 @@ func (r *componentReader) load(ctx context.Context, kind, alias string) (compone
 	case err != nil:
 		return component{}, err
 	case row.Version == nil:
-		return component{pin: shape.Component{Kind: row.Kind}, reason: fmt.Sprintf("the %s %s is not published", row.Kind, alias)}, nil
+		return component{pin: shape.Component{Kind: row.Kind},
+			reason: fmt.Sprintf("the %s %s is not published", row.Kind, alias)}, nil
 	}
 	v, err := r.getVersion(ctx, r.db.Ent.TemplateVersion, r.accountID, row.ID, *row.Version)
 	if err != nil {
@@ -180,7 +181,8 @@ func (e *expandedContent) addVariable(layout string, v shape.Variable, compiled 
 	}
 }
 
-const lockComponentsSQL = `SELECT id, coalesce(version, 0) FROM templates WHERE account_id = $1 AND id = ANY($2) ORDER BY id FOR UPDATE`
+const lockComponentsSQL = `
+SELECT id, coalesce(version, 0) FROM templates WHERE account_id = $1 AND id = ANY($2) ORDER BY id FOR UPDATE`
 
 // lockComponents locks a template and its components in the order of their ids, so that concurrent publications cannot
 // deadlock. It returns errEdited if a component has another published version than its pin.
@@ -196,8 +198,8 @@ func lockComponents(ctx context.Context, tx *ent.Tx, t *ent.Template, pins []sha
 		id      string
 		version int
 	}
-	found, err := db.All(ctx, tx, func(l *locked) []any { return []any{&l.id, &l.version} }, lockComponentsSQL, t.AccountID,
-		db.Array(ids))
+	found, err := db.All(ctx, tx, func(l *locked) []any { return []any{&l.id, &l.version} }, lockComponentsSQL,
+		t.AccountID, db.Array(ids))
 	if err != nil {
 		return fmt.Errorf("lock components: %w", err)
 	}
@@ -227,7 +229,8 @@ func (t Template) HasNewerComponents() bool {
 
 // hasNewerComponents is the filter of a list by Template.HasNewerComponents.
 func hasNewerComponents(s *sql.Selector) {
-	s.Where(sql.ExprP("EXISTS (SELECT FROM jsonb_array_elements(" + s.C(template.FieldComponents) + ") c JOIN templates l ON l.id = c->>'template_id'" +
+	s.Where(sql.ExprP("EXISTS (SELECT FROM jsonb_array_elements(" + s.C(template.FieldComponents) + ") c" +
+		" JOIN templates l ON l.id = c->>'template_id'" +
 		" WHERE l.account_id = " + s.C(template.FieldAccountID) + " AND l.version > (c->>'version')::int)"))
 }
 

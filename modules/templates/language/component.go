@@ -88,10 +88,10 @@ type outline struct {
 func (o *outline) problemAt(at int, format string, values ...any) *problem {
 	p := &problem{line: 1 + strings.Count(o.Source[:at], "\n"), column: columnOf(o.Source, at),
 		text: fmt.Sprintf(format, values...)}
-	return o.named(p)
+	return o.addLabel(p)
 }
 
-func (o *outline) named(p *problem) *problem {
+func (o *outline) addLabel(p *problem) *problem {
 	if !o.isRoot {
 		p.component = o.label()
 	}
@@ -124,7 +124,7 @@ func (e *Engine) prepare(name string, c Component, isRoot bool) (*outline, error
 		err = e.compileAlone(name, o.blank())
 	}
 	if found, is := err.(*problem); is && found.component == "" { //nolint:errorlint // not wrapped in this package
-		return nil, o.named(found)
+		return nil, o.addLabel(found)
 	}
 	if err != nil && !isRoot {
 		return nil, fmt.Errorf("%s: %w", o.label(), err)
