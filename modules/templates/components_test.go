@@ -228,3 +228,48 @@ func TestConcurrentPublicationsCannotFormCycle(t *testing.T) {
 		}
 	}
 }
+
+// A layout or partial in a published template can be deleted, and its alias changed, only by force. Sends do not change.
+func TestKeepsComponentsInUse(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	layout, footer, _ := addComponents(t, w)
+	other := "other"
+	for name, change := range map[string]func(force bool) error{
+		"delete": func(force bool) error { return w.Delete(t.Context(), ada, footer.ID, force) },
+		"alias": func(force bool) error {
+			_, err := w.Update(t.Context(), ada, layout.ID, TemplateChange{Alias: &other}, Revision{Force: force})
+			return err
+		},
+	} {
+		err := change(false)
+		f := fault.Classify(err)
+		users, want := f.Details[fault.DetailUsedBy], []string{"Base", "Welcome"}
+		if name == "alias" {
+			want = want[1:]
+		}
+		if diff := cmp.Diff(any(want), users); f.Kind != fault.Conflict || diff != "" {
+			t.Errorf("%s returned %v, want a conflict with the users (-want +got):\n%s", name, err, diff)
+		}
+		if err := change(true); err != nil {
+			t.Errorf("%s by force returned %v", name, err)
+		}
+	}
+	got, err := w.Render(t.Context(), ada, Ref{Alias: "welcome"}, map[string]any{"name": "Ada"})
+	if err != nil || !strings.Contains(got.HTML, "<p>2026</p>") {
+		t.Errorf("after the changes, it renders as %q, %v, want the same", got.HTML, err)
+	}
+	now, err := w.Get(t.Context(), ada, "welcome")
+	if err != nil || len(now.Used) != 2 || now.HasNewerComponents() {
+		t.Fatalf("the template is %+v, %v, want its components", now, err)
+	}
+	for _, c := range now.Used {
+		if deleted := c.TemplateID == footer.ID; deleted != (c.LatestVersion == nil) || deleted != (c.Name == "") {
+			t.Errorf("the component is %+v, want the state of each", c)
+		}
+	}
+	// Templates of another account cannot use or keep it.
+	if names, err := usesOfComponent(t.Context(), w.db.SQL, eve, layout.ID, other); err != nil || len(names) != 0 {
+		t.Errorf("in another account, the layout is used by %v, %v", names, err)
+	}
+}

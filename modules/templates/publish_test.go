@@ -197,7 +197,7 @@ func TestDeletedTemplateIsGoneInAllProcesses(t *testing.T) {
 	if _, err := other.Render(t.Context(), ada, Ref{Alias: "a"}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Delete(t.Context(), ada, "a"); err != nil {
+	if err := w.Delete(t.Context(), ada, "a", false); err != nil {
 		t.Fatal(err)
 	}
 	_, err := w.Render(t.Context(), ada, Ref{Alias: "a"}, nil)

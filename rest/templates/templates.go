@@ -21,7 +21,7 @@ type Service interface {
 	Get(ctx context.Context, accountID, idOrAlias string) (templates.Template, error)
 	Update(ctx context.Context, accountID, idOrAlias string, c templates.TemplateChange,
 		by templates.Revision) (templates.Template, error)
-	Delete(ctx context.Context, accountID, idOrAlias string) error
+	Delete(ctx context.Context, accountID, idOrAlias string, force bool) error
 	Duplicate(ctx context.Context, accountID, idOrAlias string,
 		keep templates.StoreTemplateResponse) (templates.Template, error)
 	publishing
@@ -166,9 +166,31 @@ type query struct {
 	Q      string `query:"q" doc:"Part of the name, ignoring case."`
 }
 
+// authorizeForce returns an error if a change is forced by a caller that cannot change the account.
+func authorizeForce(c *api.Call, force bool) error {
+	if !force {
+		return nil
+	}
+	return c.Authorize(rights.Settings)
+}
+
+type deleteItem struct {
+	api.Item
+
+	Force bool `query:"force" default:"false" doc:"Delete it even if it is in use. Requires the right settings: owners, admins, and API keys with scope full and without permissions."`
+}
+
+func (e *edge) deleteTemplate(ctx context.Context, c *api.Call, in *deleteItem) (api.OkAnswer, error) {
+	if err := authorizeForce(c, in.Force); err != nil {
+		return api.OkAnswer{}, err
+	}
+	return api.OkAnswer{OK: true}, e.templates.Delete(ctx, c.AccountID, in.ID, in.Force)
+}
+
 type changeItem struct {
 	api.Item
 
+	Force   bool   `query:"force" default:"false" doc:"Change the alias even if it is in use. Requires the right settings: owners, admins, and API keys with scope full and without permissions."`
 	IfMatch string `header:"If-Match" doc:"The etag of the draft that you read. If it has changed since, the request fails with 409 conflict, with details.changed_at and details.changed_by (a display name)."`
 }
 
@@ -216,18 +238,21 @@ func Routes(service Service, names Names, baseURL string) api.Routes {
 			Description: "Updates the draft. Sends use the published version until you publish again. `alias` and " +
 				"`name` change immediately. Omitted fields keep their value. `null` clears `alias`, `subject`, " +
 				"`from`, `reply_to`, `html`, `text`, `translations` or `category`, and is refused for other fields. The alias cannot " +
-				"change while an automation uses it: 409 `conflict`, with the names in `details.used_by`.",
+				"change while an automation or a published template uses it: 409 `conflict`, with the names in " +
+				"`details.used_by`, unless `force` is true.",
 			Body: &api.Body{Limit: bodyLimit, About: "The fields to change.",
 				Examples: map[string]any{"subject": map[string]any{"subject": "Your receipt for {{order}}"}}},
 			Example: one, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: OfTemplate,
 		}, changeBody, e.updateTemplate)
-		api.Delete(g, api.Operation{
-			Path: "/templates/{id}", ID: "deleteTemplate", Needs: rights.Write,
+		api.Handle(g, api.Operation{
+			Method: http.MethodDelete, Path: "/templates/{id}", ID: "deleteTemplate", Needs: rights.Write,
 			Summary: "Delete a template", Description: "Deletes a template and its versions. Emails that were sent " +
-				"with it do not change. A template that an automation uses cannot be deleted: 409 `conflict`, with the " +
-				"names of the automations in `details.used_by`.",
+				"with it do not change, nor do published templates that contain it. While an automation uses a template, " +
+				"or a published template contains a layout or partial, it cannot be deleted: 409 `conflict`, with the " +
+				"names in `details.used_by`, unless `force` is true.",
+			Example:  map[string]any{"ok": true},
 			Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: OfTemplate,
-		}, e.templates.Delete)
+		}, e.deleteTemplate)
 		api.Once(g, api.Operation{
 			Path: "/templates/{id}/duplicate", ID: "duplicateTemplate", Needs: rights.Write,
 			Summary: "Duplicate a template", Description: "Creates a new draft from the draft of a template, " +
@@ -267,7 +292,10 @@ func (e *edge) listTemplates(ctx context.Context, c *api.Call, in *query) (page.
 
 func (e *edge) updateTemplate(ctx context.Context, c *api.Call, in *changeItem,
 	change templates.TemplateChange) (templateAnswer, error) {
+	if err := authorizeForce(c, in.Force); err != nil {
+		return templateAnswer{}, err
+	}
 	changed, err := e.templates.Update(ctx, c.AccountID, in.ID, change,
-		templates.Revision{Etag: strings.Trim(in.IfMatch, `"`), Author: c.Caller.ID()})
+		templates.Revision{Etag: strings.Trim(in.IfMatch, `"`), Author: c.Caller.ID(), Force: in.Force})
 	return api.As(newTemplateAnswer)(changed, c.AddConflictName(ctx, updateTemplate, in.ID, err))
 }
