@@ -69,7 +69,7 @@ func TestTemplateInUseCannotBeDeleted(t *testing.T) {
 		nil); err != nil {
 		t.Fatal(err)
 	}
-	remove := func(ref string) error { return store.Delete(t.Context(), sendingtest.Account, ref) }
+	remove := func(ref string) error { return store.Delete(t.Context(), sendingtest.Account, ref, false) }
 	rename := func(ref, alias string) error {
 		_, err := store.Update(t.Context(), sendingtest.Account, ref, templates.TemplateChange{Alias: &alias}, templates.Revision{})
 		return err
@@ -201,7 +201,7 @@ func TestActivationRacesTemplateDeletion(t *testing.T) {
 		var activated, deleted error
 		var both sync.WaitGroup
 		both.Go(func() { _, activated = w.Activate(t.Context(), w.caller(), a.ID, Activation{}) })
-		both.Go(func() { deleted = store.Delete(t.Context(), sendingtest.Account, "raced") })
+		both.Go(func() { deleted = store.Delete(t.Context(), sendingtest.Account, "raced", false) })
 		both.Wait()
 		if (activated == nil) == (deleted == nil) {
 			t.Errorf("activation returned %v and deletion %v, want exactly one to succeed", activated, deleted)

@@ -127,7 +127,7 @@ func TestEditsOfAnotherAccountAreHidden(t *testing.T) {
 			t.Errorf("%s of another account's template returned %v, want NotFound", name, err)
 		}
 	}
-	if err := w.Delete(t.Context(), ada, made.ID); err != nil {
+	if err := w.Delete(t.Context(), ada, made.ID, false); err != nil {
 		t.Fatal(err)
 	}
 	left, err := db.One(t.Context(), w.db.SQL, db.Value[int], `SELECT count(*) FROM template_edits`)
