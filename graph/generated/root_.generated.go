@@ -1510,11 +1510,14 @@ type ComplexityRoot struct {
 	Template struct {
 		Alias                 func(childComplexity int) int
 		Category              func(childComplexity int) int
+		Components            func(childComplexity int) int
 		CreatedAt             func(childComplexity int) int
 		From                  func(childComplexity int) int
 		HTML                  func(childComplexity int) int
+		HasNewerComponents    func(childComplexity int) int
 		HasUnpublishedChanges func(childComplexity int) int
 		ID                    func(childComplexity int) int
+		Kind                  func(childComplexity int) int
 		Locales               func(childComplexity int) int
 		Name                  func(childComplexity int) int
 		PublishedAt           func(childComplexity int) int
@@ -1528,6 +1531,15 @@ type ComplexityRoot struct {
 		Variables             func(childComplexity int) int
 		Version               func(childComplexity int) int
 		Versions              func(childComplexity int, first *int, after *string, last *int, before *string) int
+	}
+
+	TemplateComponent struct {
+		Alias         func(childComplexity int) int
+		Kind          func(childComplexity int) int
+		LatestVersion func(childComplexity int) int
+		Name          func(childComplexity int) int
+		TemplateID    func(childComplexity int) int
+		Version       func(childComplexity int) int
 	}
 
 	TemplateConnection struct {
@@ -8132,6 +8144,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Template.Category(childComplexity), true
+	case "Template.components":
+		if e.ComplexityRoot.Template.Components == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Template.Components(childComplexity), true
 	case "Template.createdAt":
 		if e.ComplexityRoot.Template.CreatedAt == nil {
 			break
@@ -8150,6 +8168,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Template.HTML(childComplexity), true
+	case "Template.hasNewerComponents":
+		if e.ComplexityRoot.Template.HasNewerComponents == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Template.HasNewerComponents(childComplexity), true
 	case "Template.hasUnpublishedChanges":
 		if e.ComplexityRoot.Template.HasUnpublishedChanges == nil {
 			break
@@ -8162,6 +8186,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Template.ID(childComplexity), true
+	case "Template.kind":
+		if e.ComplexityRoot.Template.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Template.Kind(childComplexity), true
 	case "Template.locales":
 		if e.ComplexityRoot.Template.Locales == nil {
 			break
@@ -8245,6 +8275,43 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Template.Versions(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string)), true
+
+	case "TemplateComponent.alias":
+		if e.ComplexityRoot.TemplateComponent.Alias == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateComponent.Alias(childComplexity), true
+	case "TemplateComponent.kind":
+		if e.ComplexityRoot.TemplateComponent.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateComponent.Kind(childComplexity), true
+	case "TemplateComponent.latestVersion":
+		if e.ComplexityRoot.TemplateComponent.LatestVersion == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateComponent.LatestVersion(childComplexity), true
+	case "TemplateComponent.name":
+		if e.ComplexityRoot.TemplateComponent.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateComponent.Name(childComplexity), true
+	case "TemplateComponent.templateId":
+		if e.ComplexityRoot.TemplateComponent.TemplateID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateComponent.TemplateID(childComplexity), true
+	case "TemplateComponent.version":
+		if e.ComplexityRoot.TemplateComponent.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateComponent.Version(childComplexity), true
 
 	case "TemplateConnection.count":
 		if e.ComplexityRoot.TemplateConnection.Count == nil {
@@ -13202,6 +13269,10 @@ input TemplateFilter {
   status: TemplateStatus
   "Part of the name, case-insensitive."
   query: String
+  "Matches templates, layouts or partials."
+  kind: TemplateKind
+  "With ` + "`" + `true` + "`" + `, matches only templates for which a newer version of their layout or of a partial is published."
+  hasNewerComponents: Boolean
 }
 
 "A page of templates."
@@ -13231,6 +13302,8 @@ type TemplateEdge {
 type Template implements Node {
   "Opaque ID, prefix ` + "`" + `tpl_` + "`" + `."
   id: ID!
+  "Whether it is a template, or a part of templates."
+  kind: TemplateKind!
   "The account's own identifier for the template; ` + "`" + `null` + "`" + ` if there is none."
   alias: String
   "A human-readable name."
@@ -13241,6 +13314,10 @@ type Template implements Node {
   version: Int
   "When the version was published; ` + "`" + `null` + "`" + ` if there is none."
   publishedAt: DateTime
+  "Layout and partials of the published version."
+  components: [TemplateComponent!]!
+  "Whether a newer version of a layout or a partial is published. Publish the template to use it."
+  hasNewerComponents: Boolean!
   "Whether the draft differs from the published version."
   hasUnpublishedChanges: Boolean!
   "Subject of the draft; ` + "`" + `null` + "`" + ` if each send provides its own."
@@ -13355,6 +13432,32 @@ type TemplateVariable {
   required: Boolean!
   "The value used if a send does not provide one; ` + "`" + `null` + "`" + ` if there is none."
   fallback: JSON
+}
+
+"A layout or a partial in the published version of a template."
+type TemplateComponent {
+  "Whether it is a layout or a partial."
+  kind: TemplateKind!
+  "ID of the layout or partial, prefix ` + "`" + `tpl_` + "`" + `."
+  templateId: ID!
+  "Its alias; ` + "`" + `null` + "`" + ` if it has none now."
+  alias: String
+  "Its name; ` + "`" + `null` + "`" + ` if it was deleted."
+  name: String
+  "Number of the version that the published template contains."
+  version: Int!
+  "Number of the version that is published now; ` + "`" + `null` + "`" + ` if it was deleted."
+  latestVersion: Int
+}
+
+"The kind of a template."
+enum TemplateKind {
+  "A message that can be sent."
+  TEMPLATE
+  "The frame of templates, with blocks that they fill."
+  LAYOUT
+  "A piece that templates and layouts include."
+  PARTIAL
 }
 
 "Whether emails can use a template."
@@ -16485,6 +16588,8 @@ func (ec *executionContext) childFields_Template(ctx context.Context, field grap
 	switch field.Name {
 	case "id":
 		return ec.fieldContext_Template_id(ctx, field)
+	case "kind":
+		return ec.fieldContext_Template_kind(ctx, field)
 	case "alias":
 		return ec.fieldContext_Template_alias(ctx, field)
 	case "name":
@@ -16495,6 +16600,10 @@ func (ec *executionContext) childFields_Template(ctx context.Context, field grap
 		return ec.fieldContext_Template_version(ctx, field)
 	case "publishedAt":
 		return ec.fieldContext_Template_publishedAt(ctx, field)
+	case "components":
+		return ec.fieldContext_Template_components(ctx, field)
+	case "hasNewerComponents":
+		return ec.fieldContext_Template_hasNewerComponents(ctx, field)
 	case "hasUnpublishedChanges":
 		return ec.fieldContext_Template_hasUnpublishedChanges(ctx, field)
 	case "subject":
@@ -16525,6 +16634,24 @@ func (ec *executionContext) childFields_Template(ctx context.Context, field grap
 		return ec.fieldContext_Template_versions(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Template", field.Name)
+}
+
+func (ec *executionContext) childFields_TemplateComponent(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "kind":
+		return ec.fieldContext_TemplateComponent_kind(ctx, field)
+	case "templateId":
+		return ec.fieldContext_TemplateComponent_templateId(ctx, field)
+	case "alias":
+		return ec.fieldContext_TemplateComponent_alias(ctx, field)
+	case "name":
+		return ec.fieldContext_TemplateComponent_name(ctx, field)
+	case "version":
+		return ec.fieldContext_TemplateComponent_version(ctx, field)
+	case "latestVersion":
+		return ec.fieldContext_TemplateComponent_latestVersion(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TemplateComponent", field.Name)
 }
 
 func (ec *executionContext) childFields_TemplateConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

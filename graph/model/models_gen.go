@@ -1322,6 +1322,22 @@ type TagInput struct {
 	Value string `json:"value"`
 }
 
+// A layout or a partial in the published version of a template.
+type TemplateComponent struct {
+	// Whether it is a layout or a partial.
+	Kind TemplateKind `json:"kind"`
+	// ID of the layout or partial, prefix `tpl_`.
+	TemplateID string `json:"templateId"`
+	// Its alias; `null` if it has none now.
+	Alias *string `json:"alias,omitempty"`
+	// Its name; `null` if it was deleted.
+	Name *string `json:"name,omitempty"`
+	// Number of the version that the published template contains.
+	Version int `json:"version"`
+	// Number of the version that is published now; `null` if it was deleted.
+	LatestVersion *int `json:"latestVersion,omitempty"`
+}
+
 // Filters a list of templates. Omitted fields do not filter.
 type TemplateFilter struct {
 	// Matches the template with this alias.
@@ -1330,6 +1346,10 @@ type TemplateFilter struct {
 	Status *TemplateStatus `json:"status,omitempty"`
 	// Part of the name, case-insensitive.
 	Query *string `json:"query,omitempty"`
+	// Matches templates, layouts or partials.
+	Kind *TemplateKind `json:"kind,omitempty"`
+	// With `true`, matches only templates for which a newer version of their layout or of a partial is published.
+	HasNewerComponents *bool `json:"hasNewerComponents,omitempty"`
 }
 
 // A language that a template is translated to.
@@ -2346,6 +2366,53 @@ func (e *StatisticsMoment) UnmarshalGQL(v any) error {
 }
 
 func (e StatisticsMoment) MarshalGQL(w io.Writer) {
+	fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+// The kind of a template.
+type TemplateKind string
+
+const (
+	// A message that can be sent.
+	TemplateKindTemplate TemplateKind = "TEMPLATE"
+	// The frame of templates, with blocks that they fill.
+	TemplateKindLayout TemplateKind = "LAYOUT"
+	// A piece that templates and layouts include.
+	TemplateKindPartial TemplateKind = "PARTIAL"
+)
+
+var AllTemplateKind = []TemplateKind{
+	TemplateKindTemplate,
+	TemplateKindLayout,
+	TemplateKindPartial,
+}
+
+func (e TemplateKind) IsValid() bool {
+	switch e {
+	case TemplateKindTemplate, TemplateKindLayout, TemplateKindPartial:
+		return true
+	}
+	return false
+}
+
+func (e TemplateKind) String() string {
+	return string(e)
+}
+
+func (e *TemplateKind) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = TemplateKind(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid TemplateKind", str)
+	}
+	return nil
+}
+
+func (e TemplateKind) MarshalGQL(w io.Writer) {
 	fmt.Fprint(w, strconv.Quote(e.String()))
 }
 

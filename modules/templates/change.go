@@ -90,7 +90,7 @@ func (c TemplateChange) parse() (apply func(content) content, wrong fault.Fields
 		validateCategory(*c.Category, wrong)
 		does = append(does, func(to *content) { to.category = *c.Category })
 	}
-	changed.compile(wrong)
+	changed.check("", wrong)
 	return func(to content) content {
 		for _, do := range does {
 			do(&to)
@@ -217,7 +217,7 @@ func (s *Service) Duplicate(ctx context.Context, accountID, idOrAlias string,
 	if err != nil {
 		return Template{}, err
 	}
-	return s.add(ctx, accountID, "", copyName(t.Name), draftOf(t), keep)
+	return s.add(ctx, accountID, t.Kind, "", copyName(t.Name), draftOf(t), keep)
 }
 
 func copyName(name string) string {

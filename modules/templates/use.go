@@ -43,10 +43,10 @@ func (s *Service) checkUnused(ctx context.Context, on db.Execer, accountID, id, 
 		With(fault.DetailUsedBy, users)
 }
 
-const lockForUseSQL = `SELECT id FROM templates WHERE account_id = $1 AND (id = $2 OR alias = $3) FOR SHARE`
+const lockForUseSQL = `SELECT id FROM templates WHERE account_id = $1 AND (id = $2 OR alias = $3) AND kind = 'template' FOR SHARE`
 
 // LockForUse prevents a template from being deleted, and its alias from moving, until the transaction ends. It
-// reports whether the template exists.
+// reports whether the template exists. Layouts and partials are not templates that can be sent.
 func (s *Service) LockForUse(ctx context.Context, on db.Execer, accountID, id, alias string) (bool, error) {
 	found, err := db.All(ctx, on, func(id *string) []any { return []any{id} }, lockForUseSQL, accountID, id, alias)
 	if err != nil {

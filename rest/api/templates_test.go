@@ -39,7 +39,9 @@ func withTemplates(t *testing.T) (*bundle, *fakeTemplates) {
 func sampleTemplate() templates.Template {
 	created := time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)
 	alias, html, category, version := "receipt", "<p>Thank you, {{customer.name}} & all.</p>", "Receipts", 3
-	return templates.Template{HasUnpublishedChanges: true, Template: &ent.Template{ID: templateID, AccountID: accountID,
+	used := templates.UsedComponent{Component: shape.Component{Kind: "layout", TemplateID: templateID, Version: 2}, Name: "Base",
+		LatestVersion: &version}
+	return templates.Template{HasUnpublishedChanges: true, Used: []templates.UsedComponent{used}, Template: &ent.Template{ID: templateID, AccountID: accountID, Kind: "template",
 		Alias: &alias, Name: "Receipt", Subject: "Your receipt, {{customer.name}}",
 		From: "Ada <ada@example.com>", ReplyTo: []string{"help@example.com"}, HTML: &html, Category: &category,
 		Version: &version, PublishedAt: &created,
@@ -52,6 +54,7 @@ func sampleTemplate() templates.Template {
 func sampleVersion() *ent.TemplateVersion {
 	t, html, text := sampleTemplate(), "<p>Thank you.</p>", "Thank you."
 	return &ent.TemplateVersion{TemplateID: t.ID, Number: 3, Subject: t.Subject, HTML: &html, Text: &text,
+		Components:   []shape.Component{t.Used[0].Component},
 		Translations: t.Translations, Variables: t.Variables, UnsubscribeEnabled: true, Author: "usr_ada", CreatedAt: t.CreatedAt}
 }
 
@@ -75,7 +78,7 @@ func (f *fakeTemplates) List(_ context.Context, _ string,
 	if err := q.Validate().Err(); err != nil {
 		return page.Page[templates.Template]{}, err
 	}
-	draft := templates.Template{HasUnpublishedChanges: true, Template: &ent.Template{ID: templateID, Name: "Draft"}}
+	draft := templates.Template{HasUnpublishedChanges: true, Template: &ent.Template{ID: templateID, Kind: "layout", Name: "Draft"}}
 	return page.Page[templates.Template]{Items: []templates.Template{sampleTemplate(), draft}, HasMore: true,
 		NextCursor: "next"}, f.fail
 }

@@ -44,6 +44,7 @@ const Tag = "Templates"
 // TemplateSummary is a template in a list. It is exported because it is embedded.
 type TemplateSummary struct {
 	ID                    string             `json:"id" doc:"The ID of the template." example:"tpl_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Kind                  string             `json:"kind" enum:"template,layout,partial" doc:"layout and partial: a part of templates, which cannot be sent."`
 	Alias                 *string            `json:"alias" doc:"Your own identifier for the template; null if there is none."`
 	Name                  string             `json:"name" doc:"A human-readable name."`
 	Subject               *string            `json:"subject" doc:"The subject; null if the send must provide it."`
@@ -56,6 +57,8 @@ type TemplateSummary struct {
 	Status                string             `json:"status" enum:"draft,published" doc:"draft: never published, so sends cannot use it."`
 	Version               *int               `json:"version" doc:"Number of the published version; null for a draft."`
 	PublishedAt           wire.OptionalTime  `json:"published_at" doc:"When the template was last published. null if it never was."`
+	Components            []usedComponent    `json:"components" nullable:"false" doc:"The layout and the partials of the published version. Empty if there are none."`
+	HasNewerComponents    bool               `json:"has_newer_components" doc:"Whether a newer version of a layout or a partial is published. Publish the template to use it."`
 	HasUnpublishedChanges bool               `json:"has_unpublished_changes" doc:"Whether the draft differs from the published version."`
 	CreatedAt             wire.Time          `json:"created_at" doc:"When the template was created."`
 	UpdatedAt             wire.Time          `json:"updated_at" doc:"When the draft was last changed."`
@@ -85,6 +88,23 @@ type templateTranslation struct {
 	Text    *string `json:"text" doc:"The text; null if there is none."`
 }
 
+type usedComponent struct {
+	Kind          string  `json:"kind" enum:"layout,partial" doc:"The kind of the component."`
+	TemplateID    string  `json:"template_id" doc:"The ID of the layout or partial." example:"tpl_01kf0m4w7he6x8q2v5b3n9c1tb"`
+	Alias         *string `json:"alias" doc:"Its alias; null if it has none now."`
+	Name          *string `json:"name" doc:"Its name; null if it was deleted."`
+	Version       int     `json:"version" doc:"Number of the version that the published template contains."`
+	LatestVersion *int    `json:"latest_version" doc:"Number of the version that is published now; null if it was deleted."`
+}
+
+func componentsOf(list []templates.UsedComponent) []usedComponent {
+	out := make([]usedComponent, 0, len(list))
+	for _, c := range list {
+		out = append(out, usedComponent{c.Kind, c.TemplateID, c.Alias, wire.OrNull(c.Name), c.Version, c.LatestVersion})
+	}
+	return out
+}
+
 type templateVariable struct {
 	Key      string `json:"key" doc:"The name of the variable." example:"customer.name"`
 	Type     string `json:"type" enum:"string,number,boolean,list,object" doc:"The type of the value."`
@@ -93,7 +113,8 @@ type templateVariable struct {
 }
 
 func newTemplateSummary(t templates.Template) TemplateSummary {
-	return TemplateSummary{ID: t.ID, Alias: t.Alias, Name: t.Name, Subject: wire.OrNull(t.Subject),
+	return TemplateSummary{ID: t.ID, Kind: t.Kind, Components: componentsOf(t.Used),
+		HasNewerComponents: t.HasNewerComponents(), Alias: t.Alias, Name: t.Name, Subject: wire.OrNull(t.Subject),
 		From: wire.OrNull(t.From), ReplyTo: wire.List(t.ReplyTo),
 		Locales:   localesOf(t.Locales()),
 		Variables: variablesOf(t.Variables), UnsubscribeEnabled: t.UnsubscribeEnabled, Category: t.Category,
@@ -138,6 +159,8 @@ type templateAnswer struct {
 type query struct {
 	api.Page
 
+	Kind   string `query:"kind" enum:"template,layout,partial" doc:"Return only templates of this kind."`
+	Newer  bool   `query:"has_newer_components" default:"false" doc:"With true, return only templates for which a newer version of their layout or of a partial is published."`
 	Alias  string `query:"alias" doc:"Return only the template with exactly this alias."`
 	Status string `query:"status" enum:"draft,published" doc:"Return only templates with this status."`
 	Q      string `query:"q" doc:"Part of the name, ignoring case."`
@@ -238,7 +261,8 @@ func (e *edge) duplicateTemplate(ctx context.Context, c *api.Call, in *api.Item,
 
 func (e *edge) listTemplates(ctx context.Context, c *api.Call, in *query) (page.Page[templates.Template], error) {
 	return e.templates.List(ctx, c.AccountID,
-		templates.ListQuery{Page: in.Request(), Alias: in.Alias, Status: in.Status, Name: in.Q})
+		templates.ListQuery{Page: in.Request(), Kind: in.Kind, HasNewerComponents: in.Newer, Alias: in.Alias,
+			Status: in.Status, Name: in.Q})
 }
 
 func (e *edge) updateTemplate(ctx context.Context, c *api.Call, in *changeItem,

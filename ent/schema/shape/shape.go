@@ -49,6 +49,14 @@ type Translation struct {
 	Text    string `json:"text,omitempty"`
 }
 
+// Component is a layout or a partial in a published version of a template, with the version that it was published
+// with.
+type Component struct {
+	Kind       string `json:"kind"` // layout or partial
+	TemplateID string `json:"template_id"`
+	Version    int    `json:"version"`
+}
+
 // TranslationSummary says which parts a translation has.
 type TranslationSummary struct {
 	Locale  string `json:"locale"`

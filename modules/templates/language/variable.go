@@ -122,10 +122,18 @@ func (p *CompiledSource) UndeclaredVariables(declared []shape.Variable) []string
 func (p *CompiledSource) Variables() []string { return slices.Sorted(maps.Keys(p.findings.paths)) }
 
 // TrustedOutputs returns the outputs of a part that are inserted into html without escaping, by the filter raw.
-func (p *CompiledSource) TrustedOutputs() []TrustedOutput { return p.findings.trusted }
+func (p *CompiledSource) TrustedOutputs() []TrustedOutput {
+	out := slices.Clone(p.findings.trusted)
+	for i := range out {
+		out[i].Place = p.flat.place(out[i].Line, out[i].Expression)
+	}
+	return out
+}
 
-// Line returns the line where a part first uses a variable, or 0 if it does not use it.
-func (p *CompiledSource) Line(variable string) int { return p.findings.paths[variable] }
+// Place returns where a part first uses a variable.
+func (p *CompiledSource) Place(variable string) Place {
+	return p.flat.place(p.findings.paths[variable], variable)
+}
 
 // UsesVariable reports whether a part uses a variable or one of its fields.
 func (p *CompiledSource) UsesVariable(v shape.Variable) bool {

@@ -18,7 +18,8 @@ type findings struct {
 
 // TrustedOutput is an output that is inserted into html without escaping.
 type TrustedOutput struct {
-	Line       int
+	Place
+
 	Expression string
 }
 
@@ -133,7 +134,7 @@ func (w *walker) walkExpression(text string, line int, isLoop, isOutput bool, s 
 		w.found.localized = w.found.localized || slices.Contains(localized, f.name)
 		w.found.markdown = w.found.markdown || f.name == markdown
 		if f.name == trustedHTML && w.html {
-			w.found.trusted = append(w.found.trusted, TrustedOutput{line, strings.TrimSpace(text)})
+			w.found.trusted = append(w.found.trusted, TrustedOutput{Place{Line: line}, strings.TrimSpace(text)})
 		}
 	}
 	for _, path := range u.paths {
