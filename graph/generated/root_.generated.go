@@ -1567,6 +1567,7 @@ type ComplexityRoot struct {
 	}
 
 	TemplateVariable struct {
+		Example  func(childComplexity int) int
 		Fallback func(childComplexity int) int
 		Key      func(childComplexity int) int
 		Required func(childComplexity int) int
@@ -8394,6 +8395,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.TemplateTranslation.Text(childComplexity), true
 
+	case "TemplateVariable.example":
+		if e.ComplexityRoot.TemplateVariable.Example == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateVariable.Example(childComplexity), true
 	case "TemplateVariable.fallback":
 		if e.ComplexityRoot.TemplateVariable.Fallback == nil {
 			break
@@ -13432,6 +13439,8 @@ type TemplateVariable {
   required: Boolean!
   "The value used if a send does not provide one; ` + "`" + `null` + "`" + ` if there is none."
   fallback: JSON
+  "The value for previews; ` + "`" + `null` + "`" + ` if there is none."
+  example: JSON
 }
 
 "A layout or a partial in the published version of a template."
@@ -16712,6 +16721,8 @@ func (ec *executionContext) childFields_TemplateVariable(ctx context.Context, fi
 		return ec.fieldContext_TemplateVariable_required(ctx, field)
 	case "fallback":
 		return ec.fieldContext_TemplateVariable_fallback(ctx, field)
+	case "example":
+		return ec.fieldContext_TemplateVariable_example(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type TemplateVariable", field.Name)
 }

@@ -1382,6 +1382,8 @@ type TemplateVariable struct {
 	Required bool `json:"required"`
 	// The value used if a send does not provide one; `null` if there is none.
 	Fallback json.RawMessage `json:"fallback,omitempty"`
+	// The value for previews; `null` if there is none.
+	Example json.RawMessage `json:"example,omitempty"`
 }
 
 // A published version of a template. It never changes.

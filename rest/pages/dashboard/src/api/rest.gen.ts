@@ -17,7 +17,7 @@ export interface components {
     AddPaymentMethod: { return_path?: string | null }
     AddSuppression: { email: string; email_id?: string | null }
     AddSuppressions: { emails: (string)[] }
-    AddTemplate: { alias?: string | null; category?: string | null; from?: (components['schemas']["Mailbox"]) | (null); html?: string | null; name: string; reply_to?: (components['schemas']["Mailboxes"]) | (null); subject?: string | null; text?: string | null; translations?: (components['schemas']["TemplateTranslationInput"])[] | null; unsubscribe_enabled?: boolean | null; variables?: (components['schemas']["TemplateVariableInput"])[] | null }
+    AddTemplate: { alias?: string | null; category?: string | null; from?: (components['schemas']["Mailbox"]) | (null); html?: string | null; kind?: "template" | "layout" | "partial" | null; name: string; reply_to?: (components['schemas']["Mailboxes"]) | (null); subject?: string | null; text?: string | null; translations?: (components['schemas']["TemplateTranslationInput"])[] | null; unsubscribe_enabled?: boolean | null; variables?: (components['schemas']["TemplateVariableInput"])[] | null }
     AddTemplateImage: { content: string; name?: string | null }
     AddressRule: { action: "accept" | "reject"; match: string }
     AddressRuleInput: { action: "accept" | "reject"; match: string }
@@ -343,7 +343,7 @@ export interface components {
     RecoverWebhook: { only_failed?: boolean | null; since: string; until?: string | null }
     RecoveryAnswer: { recovery_codes: (string)[] }
     RefusedReports: { messages: number; reason: string }
-    RenderTemplate: { draft?: (components['schemas']["UnsavedTemplate"]) | (null); locale?: string | null; time_zone?: string | null; variables?: Record<string, unknown> | null; version?: (components['schemas']["TemplateVersionReference"]) | (null) }
+    RenderTemplate: { draft?: (components['schemas']["UnsavedTemplate"]) | (null); examples?: boolean | null; locale?: string | null; time_zone?: string | null; variables?: Record<string, unknown> | null; version?: (components['schemas']["TemplateVersionReference"]) | (null); within?: string | null }
     RenderedAnswer: { findings: (components['schemas']["Finding"])[]; rendered: components['schemas']["RenderedTemplate"] }
     RenderedTemplate: { html: string | null; locale: string | null; subject: string | null; text: string | null }
     ReplyCause: { cause: string; fix: string; reason: string; recipients: number; reply: string | null }
@@ -425,16 +425,16 @@ export interface components {
     TemplateEditList: { edits: (components['schemas']["EditSummary"])[]; has_more: boolean; next_cursor: string | null }
     TemplateList: { has_more: boolean; next_cursor: string | null; templates: (components['schemas']["TemplateSummary"])[] }
     TemplateLocale: { locale: string; missing: ("subject" | "html" | "text")[] }
-    TemplateRecord: { alias: string | null; category: string | null; created_at: string; etag: string; from: string | null; has_unpublished_changes: boolean; html: string | null; id: string; locales: (components['schemas']["TemplateLocale"])[]; name: string; published_at: string | null; reply_to: (string)[]; status: "draft" | "published"; subject: string | null; text: string | null; translations: (components['schemas']["TemplateTranslation"])[]; unsubscribe_enabled: boolean; updated_at: string; variables: (components['schemas']["TemplateVariable"])[]; version: number | null }
+    TemplateRecord: { alias: string | null; category: string | null; components: (components['schemas']["UsedComponent"])[]; created_at: string; etag: string; from: string | null; has_newer_components: boolean; has_unpublished_changes: boolean; html: string | null; id: string; kind: "template" | "layout" | "partial"; locales: (components['schemas']["TemplateLocale"])[]; name: string; published_at: string | null; reply_to: (string)[]; status: "draft" | "published"; subject: string | null; text: string | null; translations: (components['schemas']["TemplateTranslation"])[]; unsubscribe_enabled: boolean; updated_at: string; variables: (components['schemas']["TemplateVariable"])[]; version: number | null }
     TemplateReference: { alias?: string | null; id?: string | null; locale?: string | null; time_zone?: string | null; variables?: Record<string, unknown> | null }
     TemplateStatistics: { as_of: string; buckets: (components['schemas']["TemplateStatisticsBucket"])[]; totals: components['schemas']["EmailFigures"] }
     TemplateStatisticsAnswer: { statistics: components['schemas']["TemplateStatistics"] }
     TemplateStatisticsBucket: { figures: components['schemas']["EmailFigures"]; start: string }
-    TemplateSummary: { alias: string | null; category: string | null; created_at: string; from: string | null; has_unpublished_changes: boolean; id: string; locales: (components['schemas']["TemplateLocale"])[]; name: string; published_at: string | null; reply_to: (string)[]; status: "draft" | "published"; subject: string | null; unsubscribe_enabled: boolean; updated_at: string; variables: (components['schemas']["TemplateVariable"])[]; version: number | null }
+    TemplateSummary: { alias: string | null; category: string | null; components: (components['schemas']["UsedComponent"])[]; created_at: string; from: string | null; has_newer_components: boolean; has_unpublished_changes: boolean; id: string; kind: "template" | "layout" | "partial"; locales: (components['schemas']["TemplateLocale"])[]; name: string; published_at: string | null; reply_to: (string)[]; status: "draft" | "published"; subject: string | null; unsubscribe_enabled: boolean; updated_at: string; variables: (components['schemas']["TemplateVariable"])[]; version: number | null }
     TemplateTranslation: { html: string | null; locale: string; subject: string | null; text: string | null }
     TemplateTranslationInput: { html?: string | null; locale: string; subject?: string | null; text?: string | null }
-    TemplateVariable: { fallback: unknown; key: string; required: boolean; type: "string" | "number" | "boolean" | "list" | "object" }
-    TemplateVariableInput: { fallback?: unknown; key: string; required?: boolean | null; type: "string" | "number" | "boolean" | "list" | "object" }
+    TemplateVariable: { example: unknown; fallback: unknown; key: string; required: boolean; type: "string" | "number" | "boolean" | "list" | "object" }
+    TemplateVariableInput: { example?: unknown; fallback?: unknown; key: string; required?: boolean | null; type: "string" | "number" | "boolean" | "list" | "object" }
     TemplateVersionReference: ("draft") | (number)
     TestEvent: { deliver?: boolean | null; email_id?: string | null; event: "account.rate_exceeded" | "account.usage_reached" | "automation.completed" | "automation.failed" | "automation.started" | "automation.step_completed" | "contact.unsubscribed" | "domain.added" | "domain.claim_started" | "domain.claimed" | "domain.deleted" | "domain.deliverability_degraded" | "domain.dkim_rotated" | "domain.failed" | "domain.lost" | "domain.temporary_failure" | "domain.updated" | "domain.verified" | "email.bounced" | "email.cancelled" | "email.clicked" | "email.complained" | "email.delivered" | "email.delivery_delayed" | "email.failed" | "email.opened" | "email.received" | "email.scheduled" | "email.sent" | "email.suppressed" | "suppression.added" | "suppression.removed" | "webhook.disabled"; webhook_id?: string | null }
     TestEventAnswer: { deliveries: (string)[]; event: components['schemas']["WebhookEvent"] }
@@ -467,13 +467,15 @@ export interface components {
     UsageAnswer: { total: number; usage: (components['schemas']["UsagePeriod"])[] }
     UsageOfMonth: { emails: number; included: number | null; limit: number | null; over: number }
     UsagePeriod: { emails: number; period: string }
+    UsedComponent: { alias: string | null; kind: "layout" | "partial"; latest_version: number | null; name: string | null; template_id: string; version: number }
     UserAnswer: { user: components['schemas']["UserRecord"] }
     UserRecord: { alerts: (components['schemas']["AlertsRecord"]) | (null); created_at: string; email: string; id: string; name: string; operator: boolean; passkeys: number; password: boolean; second_factor: boolean }
     Verdict: { error: string | null; starts: boolean }
     VersionAnswer: { version: components['schemas']["VersionRecord"] }
+    VersionComponent: { kind: "layout" | "partial"; template_id: string; version: number }
     VersionList: { has_more: boolean; next_cursor: string | null; versions: (components['schemas']["VersionSummary"])[] }
-    VersionRecord: { category: string | null; from: string | null; html: string | null; published_at: string; published_by: string | null; reply_to: (string)[]; subject: string | null; template_id: string; text: string | null; translations: (components['schemas']["TemplateTranslation"])[]; unsubscribe_enabled: boolean; variables: (components['schemas']["TemplateVariable"])[]; version: number }
-    VersionSummary: { category: string | null; from: string | null; published_at: string; published_by: string | null; reply_to: (string)[]; subject: string | null; template_id: string; unsubscribe_enabled: boolean; variables: (components['schemas']["TemplateVariable"])[]; version: number }
+    VersionRecord: { category: string | null; components: (components['schemas']["VersionComponent"])[]; from: string | null; html: string | null; published_at: string; published_by: string | null; reply_to: (string)[]; subject: string | null; template_id: string; text: string | null; translations: (components['schemas']["TemplateTranslation"])[]; unsubscribe_enabled: boolean; variables: (components['schemas']["TemplateVariable"])[]; version: number }
+    VersionSummary: { category: string | null; components: (components['schemas']["VersionComponent"])[]; from: string | null; published_at: string; published_by: string | null; reply_to: (string)[]; subject: string | null; template_id: string; unsubscribe_enabled: boolean; variables: (components['schemas']["TemplateVariable"])[]; version: number }
     WaitForEventStep: { conditions?: string; event: (components['schemas']["StepEvents"]); key?: string; name?: string; next?: (components['schemas']["StepTarget"]); on_event?: (components['schemas']["StepTarget"]); on_timeout?: (components['schemas']["StepTarget"]); since?: string; step?: string; timeout: string; type: "wait_for_event" }
     WaitReason: { code: string; message: string; since: string }
     WaitUntilStep: { at?: string; key?: string; name?: string; next?: (components['schemas']["StepTarget"]); offset?: string; on_past?: (components['schemas']["StepTarget"]); timezone?: string; type: "wait_until"; window?: (components['schemas']["StepWindow"]) }
@@ -907,7 +909,7 @@ export interface paths {
     delete: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["OkAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
   "/templates": {
-    get: { parameters: { query?: { limit?: number; cursor?: string; alias?: string; status?: "draft" | "published"; q?: string }; path?: never; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["TemplateList"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+    get: { parameters: { query?: { limit?: number; cursor?: string; kind?: "template" | "layout" | "partial"; has_newer_components?: boolean; alias?: string; status?: "draft" | "published"; q?: string }; path?: never; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["TemplateList"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
     post: { parameters: { query?: never; path?: never; header?: { "Idempotency-Key"?: string }; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["AddTemplate"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["TemplateAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
   "/templates/{id}": {
