@@ -27,11 +27,17 @@ type templatesListCommand struct {
 
 	Search string `help:"Words to find in names, aliases and subjects." placeholder:"WORDS" short:"s"`
 	Status string `help:"Only templates with this status." placeholder:"STATUS"`
+	Kind   string `help:"Only templates of this kind: template, layout or partial." placeholder:"KIND"`
+	Newer  bool   `help:"Only templates that can be published with a newer layout or partial."`
 }
 
 func (c *templatesListCommand) Run(s *session) error {
-	return c.list(s, "/templates", "templates", queryOf("q", c.Search, "status", c.Status), "id", "alias", "name",
-		"status", "version", "has_unpublished_changes", "updated_at")
+	query := queryOf("q", c.Search, "status", c.Status, "kind", c.Kind)
+	if c.Newer {
+		query.Set("has_newer_components", "true")
+	}
+	return c.list(s, "/templates", "templates", query, "id", "kind", "alias",
+		"name", "status", "version", "has_unpublished_changes", "updated_at")
 }
 
 // templateName is the argument for a template.
@@ -79,7 +85,7 @@ type templatesPushCommand struct {
 	remote
 
 	Folder  string `arg:"" help:"Folder with NAME.html and NAME.txt files, and fields in YAML." type:"existingdir"`
-	Publish bool   `help:"Publish templates that have unpublished changes."`
+	Publish bool   `help:"Publish templates with unpublished changes, or newer layouts or partials."`
 	DryRun  bool   `help:"Print the differences and change nothing." name:"dry-run"`
 	JSON    bool   `help:"Print the result for each template as JSON." name:"json" xor:"form"`
 	Quiet   bool   `help:"Print the aliases of changed templates only, and no differences." short:"q" xor:"form"`
