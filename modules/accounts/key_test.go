@@ -93,7 +93,7 @@ func TestStartOfSecret(t *testing.T) {
 	t.Parallel()
 	for token, want := range map[string]string{"svc_0123456789abcdef0123": "svc_01234567",
 		"svc_7_0123456789abcdef0123": "svc_7_01234567", "svc_1023_0123456789abcdef": "svc_1023_01234567",
-		"svc_test_0123456789abcdef": "svc_test_012", "svc_0_0123456789abcdef0123": "svc_0_012345"} {
+		"svc_test_0123456789abcdef": "svc_test_01234567", "svc_7_test_0123456789abcdef": "svc_7_test_01234567", "svc_0_0123456789abcdef0123": "svc_0_012345"} {
 		if got := startOf(token); got != want {
 			t.Errorf("the shown start of %s is %s, want %s", token, got, want)
 		}

@@ -12,6 +12,9 @@ import (
 // stops after it.
 var Module = fx.Module("devinbox",
 	fx.Provide(New),
+	module.ProvidePersonalData(func(s *Service) module.PersonalData {
+		return module.PersonalData{What: "captured mail of test mode", Purge: s.Purge, Erase: s.Erase}
+	}),
 	module.ProvideDrain(func(s *Service) module.Drain { return s.Drain }), // because waiting requests would delay a stop
 	fx.Invoke(func(lc fx.Lifecycle, s *Service) {
 		lc.Append(fx.Hook{

@@ -15,9 +15,10 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 	"github.com/postrider/postrider/runtime/base/worker"
 	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Keep is the number of emails that are kept; MaxSize is the maximum size of an email, in bytes.
+// Keep is the number of emails that are kept of each tenant; MaxSize is the maximum size of an email, in bytes.
 const (
 	Keep    = 1000
 	MaxSize = 150 << 20
@@ -29,6 +30,7 @@ type Params struct {
 
 	Config  Config `optional:"true"`
 	DB      *db.DB
+	Cursors *page.Codec `optional:"true"` // nil: test tenants have no list of their mail
 	Logger  *slog.Logger
 	Workers *worker.Metrics `optional:"true"`
 }
@@ -36,11 +38,13 @@ type Params struct {
 // Service is the sink with its captured mail.
 type Service struct {
 	db       *db.DB
+	cursors  *page.Codec
 	log      *slog.Logger
 	listener net.Listener
 	server   *smtp.Server
 	served   chan struct{}
-	trimmed  counter
+	password string // of connections with mail of test mode
+	trimmed  trimCounter
 	waits    waits
 	stage    simulator
 	reports  *reports
@@ -51,10 +55,10 @@ type Service struct {
 func New(p Params) (*Service, error) {
 	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, fmt.Errorf("development inbox: %w", err)
+		return nil, fmt.Errorf("test inbox: %w", err)
 	}
-	s := &Service{db: p.DB, log: p.Logger, listener: listener, served: make(chan struct{}),
-		waits: waits{draining: make(chan struct{})},
+	s := &Service{db: p.DB, cursors: p.Cursors, log: p.Logger, listener: listener, served: make(chan struct{}),
+		password: newPassword(), waits: waits{draining: make(chan struct{})},
 		stage: newStage(p.Config), reports: newReports(), tasks: worker.NewTasks(p.Logger, p.Workers)}
 	s.server = newServer(s)
 	return s, nil
@@ -74,6 +78,9 @@ func (s *Service) Start(context.Context) error {
 	s.tasks.Start(s.reportTask())
 	return nil
 }
+
+// IsOpen reports whether the sink accepts mail that does not belong to test mode, as development mode sends it.
+func (s *Service) IsOpen() bool { return s.stage.Open }
 
 // Stop stops the sink. Deliveries must have stopped before.
 func (s *Service) Stop(ctx context.Context) error {

@@ -10,9 +10,11 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/deliverability"
+	"github.com/postrider/postrider/modules/devinbox"
 	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/sending/linkcheck"
+	"github.com/postrider/postrider/runtime/app/listeners"
 	"github.com/postrider/postrider/runtime/base/intake"
 	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/mail/authn"
@@ -23,6 +25,13 @@ import (
 
 // inboundPeers are the dependencies of the module inbound for checking messages.
 var inboundPeers = fx.Provide(newVerifier, newSpamFilter)
+
+// simulatedReports passes reports of simulated receivers to the listener for mail servers.
+var simulatedReports = fx.Invoke(func(s *devinbox.Service, in *listeners.Inbound) {
+	if in != nil {
+		s.ReportTo(in.Addr())
+	}
+})
 
 func newVerifier(resolver *dnsx.Resolver, budget *intake.Budget, log *slog.Logger) inbound.Verifier {
 	return createVerifier(resolver, budget, log)
