@@ -42,10 +42,10 @@ func (c Caller) IsTest() bool { return id.IsTestTenant(c.AccountID) }
 func (c Caller) AllowTest(access rights.TestAccess) (Caller, error) {
 	switch {
 	case c.IsTest() && access == rights.LiveOnly:
-		return c, fault.Forbiddenf(fault.CodeTestMode,
-			"This operation is not available in test mode, because it changes or reveals the live account. Use a live key")
+		return c, fault.Forbiddenf(fault.CodeInsufficientScope,
+			"This operation is not available in test mode, because it changes or reveals the live account. Use live mode")
 	case !c.IsTest() && access == rights.TestOnly:
-		return c, fault.Forbiddenf(fault.CodeTestMode,
+		return c, fault.Forbiddenf(fault.CodeInsufficientScope,
 			"This operation is available only in test mode. Use a test key, which begins with %s%s", KeyPrefix, testTag)
 	}
 	c.testAllowed = true
@@ -57,6 +57,9 @@ type Operator struct{ KeyID, Name string }
 
 // HeaderAccount is the header that selects the account of a request with a session cookie or an operator key.
 const HeaderAccount = "Postrider-Account"
+
+// HeaderMode is the header that selects the mode of a request with a session cookie or an operator key.
+const HeaderMode = "Postrider-Mode"
 
 // Authorize returns an error if the caller's scope or role does not allow an operation, or if a suspended
 // account tries to send.
@@ -73,7 +76,7 @@ func (c Caller) Authorize(op rights.Operation) error {
 func (c Caller) authorize(op rights.Operation) error {
 	switch {
 	case c.IsTest() && !c.testAllowed:
-		return fault.Forbiddenf(fault.CodeTestMode, "Test mode is available only in the REST API. Use a live key")
+		return fault.Forbiddenf(fault.CodeInsufficientScope, "Test mode is available only in the REST API. Use live mode")
 	case c.Person != nil:
 		return c.Person.authorize(op, c.AccountID != "")
 	case c.Operator != nil:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/account"
+	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
@@ -18,8 +19,13 @@ type Retention struct {
 	TestDays   int // of the data of test mode
 }
 
+// A person can use test mode without a key. Such data comes with facts.
+const usesTestModeSQL = `
+SELECT id FROM unnest($1::text[]) id WHERE EXISTS (SELECT FROM api_keys k WHERE k.account_id = id AND k.mode = 'test')
+    OR EXISTS (SELECT FROM facts f WHERE f.account_id = '` + string(id.TestTenant) + `' || substr(id, length('` + string(id.Account) + `') + 1))`
+
 // Retentions lists up to limit accounts with ids greater than after, in id order. TestDays is 0 for an account that
-// has never had a test key.
+// does not use test mode.
 func (s *Service) Retentions(ctx context.Context, after string, limit int) ([]Retention, error) {
 	rows, err := s.db.Ent.Account.Query().Where(account.IDGT(after)).Order(ent.Asc(account.FieldID)).Limit(limit).
 		Select(account.FieldID, account.FieldBodyRetentionDays, account.FieldRecordRetentionDays).All(ctx)
@@ -30,8 +36,7 @@ func (s *Service) Retentions(ctx context.Context, after string, limit int) ([]Re
 	for i, row := range rows {
 		ids[i] = row.ID
 	}
-	testing, err := db.All(ctx, s.db.SQL, db.Value[string],
-		`SELECT DISTINCT account_id FROM api_keys WHERE account_id = ANY($1::text[]) AND mode = 'test'`, db.Array(ids))
+	testing, err := db.All(ctx, s.db.SQL, db.Value[string], usesTestModeSQL, db.Array(ids))
 	if err != nil {
 		return nil, fmt.Errorf("list retentions: %w", err)
 	}

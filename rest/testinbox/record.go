@@ -16,7 +16,8 @@ import (
 
 const modeTest = "test"
 
-type record struct {
+// CapturedHead is an email without its content. It is exported because it is embedded.
+type CapturedHead struct { //nolint:revive // the document has the name of the type
 	ID         string    `json:"id" doc:"ID of the captured email." example:"tml_Yk3v9QpA1mW5rT8yB2nC4w"`
 	Mode       string    `json:"mode" enum:"test" doc:"Always test."`
 	From       string    `json:"from" doc:"The From field of the message, decoded." example:"Ada <ada@example.com>"`
@@ -28,54 +29,54 @@ type record struct {
 	ReceivedAt wire.Time `json:"received_at" doc:"When the email was captured."`
 }
 
-type listed struct {
-	record
+type listedEmail struct {
+	CapturedHead
 
 	Snippet string `json:"snippet" doc:"The beginning of the text."`
 }
 
-type headerField struct {
+type capturedField struct {
 	Name  string `json:"name" doc:"The name of the header field." example:"Subject"`
 	Value string `json:"value" doc:"The value of the header field, unfolded and decoded."`
 }
 
-type attachment struct {
+type capturedFile struct {
 	Filename    string `json:"filename" doc:"The name of the file; empty if it has none." example:"invoice.pdf"`
 	ContentType string `json:"content_type" doc:"The media type." example:"application/pdf"`
 	Size        int64  `json:"size" doc:"Size of the file in bytes." example:"1024"`
 	Inline      bool   `json:"inline" doc:"Whether the file is shown inside the message."`
 }
 
-type whole struct {
-	record
+type capturedEmail struct {
+	CapturedHead
 
-	HTML        *string        `json:"html" doc:"The HTML body; null if there is none. It can contain input of your users: show it in a sandbox without scripts."`
-	Text        *string        `json:"text" doc:"The text body; null if there is none."`
-	Links       []string       `json:"links" nullable:"false" doc:"The distinct links of the HTML body, or of the text body if there is no HTML, in order."`
-	Headers     []headerField  `json:"headers" nullable:"false" doc:"The header fields in order."`
-	Attachments []attachment   `json:"attachments" nullable:"false" doc:"The attachments, without their contents."`
-	Findings    []wire.Finding `json:"findings" nullable:"false" doc:"Problems of the message, as POST /emails/check finds them."`
+	HTML        *string         `json:"html" doc:"The HTML body; null if there is none. It can contain input of your users: show it in a sandbox without scripts."`
+	Text        *string         `json:"text" doc:"The text body; null if there is none."`
+	Links       []string        `json:"links" nullable:"false" doc:"The distinct links of the HTML body, or of the text body if there is no HTML, in order."`
+	Headers     []capturedField `json:"headers" nullable:"false" doc:"The header fields in order."`
+	Attachments []capturedFile  `json:"attachments" nullable:"false" doc:"The attachments, without their contents."`
+	Findings    []wire.Finding  `json:"findings" nullable:"false" doc:"Problems of the message, as POST /emails/check finds them."`
 }
 
-type answer struct {
-	CapturedEmail whole `json:"captured_email" doc:"The captured email, with its content."`
+type capturedAnswer struct {
+	CapturedEmail capturedEmail `json:"captured_email" doc:"The captured email, with its content."`
 }
 
-func (e *edge) newAnswer(m *ent.CapturedMail) (out answer, err error) {
+func (e *edge) newAnswer(m *ent.CapturedMail) (out capturedAnswer, err error) {
 	parsed, err := message.ReadFull(bytes.NewReader(m.Raw), message.Bounds{Contents: len(m.Raw) + 1})
 	if err != nil {
 		return out, fmt.Errorf("parse a captured email: %w", err)
 	}
 	findings, links := check(m, parsed)
-	w := whole{record: e.newRecord(m), HTML: wire.OrNull(parsed.HTML), Text: wire.OrNull(parsed.Text), Links: links,
-		Headers: []headerField{}, Attachments: []attachment{}, Findings: findings}
+	w := capturedEmail{CapturedHead: e.newRecord(m), HTML: wire.OrNull(parsed.HTML), Text: wire.OrNull(parsed.Text), Links: links,
+		Headers: []capturedField{}, Attachments: []capturedFile{}, Findings: findings}
 	for _, h := range parsed.Header {
-		w.Headers = append(w.Headers, headerField{h.Name, h.Value})
+		w.Headers = append(w.Headers, capturedField{h.Name, h.Value})
 	}
 	for _, f := range parsed.Files {
-		w.Attachments = append(w.Attachments, attachment{f.Filename, f.ContentType, f.Size, f.Inline})
+		w.Attachments = append(w.Attachments, capturedFile{f.Filename, f.ContentType, f.Size, f.Inline})
 	}
-	return answer{w}, nil
+	return capturedAnswer{w}, nil
 }
 
 // maxTextLinks bounds the links found in a text body.
@@ -122,6 +123,6 @@ func exampleWhole() map[string]any {
 	out["links"] = []any{"https://app.example.com/reset?t=abc"}
 	out["headers"] = []any{map[string]any{"name": "Subject", "value": "Reset your password"}}
 	out["attachments"] = []any{}
-	out["findings"] = []any{}
+	out["findings"] = []any{wire.FindingExample()}
 	return out
 }

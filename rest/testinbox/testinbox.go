@@ -87,7 +87,7 @@ func (e *edge) list(ctx context.Context, c *api.Call, in *listInput) (page.Page[
 	return e.inbox.Page(ctx, c.AccountID, api.QueryAddress(in.To), in.Request())
 }
 
-func (e *edge) latest(ctx context.Context, c *api.Call, in *latestInput) (out answer, err error) {
+func (e *edge) latest(ctx context.Context, c *api.Call, in *latestInput) (out capturedAnswer, err error) {
 	q := devinbox.LatestQuery{Tenant: c.AccountID, To: api.QueryAddress(in.To), Subject: in.Subject}
 	if in.Wait != "" {
 		if q.Wait, err = time.ParseDuration(in.Wait); err != nil {
@@ -106,7 +106,7 @@ func (e *edge) latest(ctx context.Context, c *api.Call, in *latestInput) (out an
 	return e.open(ctx, c, found)
 }
 
-func (e *edge) get(ctx context.Context, c *api.Call, in *api.Item) (out answer, err error) {
+func (e *edge) get(ctx context.Context, c *api.Call, in *api.Item) (out capturedAnswer, err error) {
 	found, err := e.inbox.Head(ctx, c.AccountID, in.ID)
 	if err != nil {
 		return out, err
@@ -120,7 +120,7 @@ const (
 )
 
 // open reads the content of an email.
-func (e *edge) open(ctx context.Context, c *api.Call, m *ent.CapturedMail) (out answer, err error) {
+func (e *edge) open(ctx context.Context, c *api.Call, m *ent.CapturedMail) (out capturedAnswer, err error) {
 	if size := devinbox.LoadedBytes(m); size > workFrom {
 		release, err := c.Budget().AcquireWork(ctx, c.Owner(), 4*int64(size), roomFor)
 		if err != nil {
@@ -134,11 +134,11 @@ func (e *edge) open(ctx context.Context, c *api.Call, m *ent.CapturedMail) (out 
 	return e.newAnswer(m)
 }
 
-func (e *edge) newRecord(m *ent.CapturedMail) record {
-	return record{ID: e.inbox.PublicID(m), Mode: modeTest, From: m.From, To: wire.List(m.RcptTo), ReturnPath: m.MailFrom,
+func (e *edge) newRecord(m *ent.CapturedMail) CapturedHead {
+	return CapturedHead{ID: e.inbox.PublicID(m), Mode: modeTest, From: m.From, To: wire.List(m.RcptTo), ReturnPath: m.MailFrom,
 		Subject: m.Subject, MessageID: m.MessageID, Size: m.Size, ReceivedAt: wire.Time(m.ReceivedAt)}
 }
 
-func (e *edge) newListed(l devinbox.Line) listed {
-	return listed{e.newRecord(l.CapturedMail), l.Snippet}
+func (e *edge) newListed(l devinbox.Line) listedEmail {
+	return listedEmail{e.newRecord(l.CapturedMail), l.Snippet}
 }

@@ -41,7 +41,6 @@ const (
 	CodeConfirmationRequired  = "confirmation_required"
 	CodeSecondFactorRequired  = "second_factor_required"
 	CodeCrossOrigin           = "cross_origin"
-	CodeTestMode              = "test_mode"
 	CodeAddressNotAllowed     = "address_not_allowed"
 	CodeDomainNotVerified     = "domain_not_verified"
 	CodeSandboxRecipient      = "sandbox_recipient_not_allowed"
