@@ -29,9 +29,9 @@ type Caller struct {
 	// current role of the key's creator; nil if the operator of the installation created the key
 	Creator *rights.Creator
 
-	// testAllowed is set once it is certain that an operation works in test mode. Authorize refuses a caller in test
+	// TestAllowed is set once it is certain that an operation works in test mode. Authorize refuses a caller in test
 	// mode without it.
-	testAllowed bool
+	TestAllowed bool
 }
 
 // IsTest reports whether the caller works in test mode.
@@ -48,7 +48,7 @@ func (c Caller) AllowTest(access rights.TestAccess) (Caller, error) {
 		return c, fault.Forbiddenf(fault.CodeInsufficientScope,
 			"This operation is available only in test mode. Use a test key, which begins with %s%s", KeyPrefix, testTag)
 	}
-	c.testAllowed = true
+	c.TestAllowed = true
 	return c, nil
 }
 
@@ -75,7 +75,7 @@ func (c Caller) Authorize(op rights.Operation) error {
 
 func (c Caller) authorize(op rights.Operation) error {
 	switch {
-	case c.IsTest() && !c.testAllowed:
+	case c.IsTest() && !c.TestAllowed:
 		return fault.Forbiddenf(fault.CodeInsufficientScope, "Test mode is available only in the REST API. Use live mode")
 	case c.Person != nil:
 		return c.Person.authorize(op, c.AccountID != "")
@@ -127,7 +127,7 @@ func (c Caller) listPermissions() string { return strings.Join(namesOf(c.Permiss
 
 // MaySend reports whether the key allows sending emails. Unlike Authorize, it ignores suspension.
 func (c Caller) MaySend() bool {
-	c.Suspended, c.testAllowed = false, true
+	c.Suspended, c.TestAllowed = false, true
 	return c.AuthorizeOperation(rights.Send, rights.PermissionSend) == nil
 }
 

@@ -100,6 +100,9 @@ func (in NewKey) normalize() (NewKey, fault.Fields) {
 // CreateKey creates an API key. Only its response contains the secret.
 func (s *Service) CreateKey(ctx context.Context, in NewKey) (*ent.APIKey, secret.String, error) {
 	in, wrong := in.normalize()
+	if in.Mode == apikey.ModeTest && s.config.NoTestMode {
+		wrong.Add("mode", "cannot be test, because the module testmode is disabled")
+	}
 	if err := wrong.Err(); err != nil {
 		return nil, secret.String{}, err
 	}

@@ -112,10 +112,10 @@ func (s *Service) findNewest(ctx context.Context, w LatestQuery,
 		query.Where(capturedmail.AccountID(w.Tenant))
 	}
 	if parsed, err := address.Parse(w.To); err == nil {
-		query.Where(func(sel *sql.Selector) {
-			sel.Where(sql.ExprP("EXISTS (SELECT FROM jsonb_array_elements_text("+sel.C(capturedmail.FieldRcptTo)+
-				") AS one WHERE lower(one) = lower($1))", parsed.AddrSpec()))
-		})
+		query.Where(matchRecipients(func(b *sql.Builder, column string) {
+			b.WriteString("EXISTS (SELECT FROM jsonb_array_elements_text(" + column + ") AS one WHERE lower(one) = lower(").
+				Arg(parsed.AddrSpec()).WriteString("))")
+		}))
 	}
 	if w.Subject != "" {
 		query.Where(capturedmail.SubjectContainsFold(w.Subject))

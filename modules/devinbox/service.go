@@ -37,18 +37,23 @@ type Params struct {
 
 // Service is the sink with its captured mail.
 type Service struct {
-	db       *db.DB
-	cursors  *page.Codec
-	log      *slog.Logger
+	db      *db.DB
+	cursors *page.Codec
+	log     *slog.Logger
+	sink    sink
+	trimmed trimCounter
+	waits   waits
+	stage   simulator
+	reports *reports
+	tasks   *worker.Tasks
+}
+
+// sink is the SMTP server.
+type sink struct {
 	listener net.Listener
 	server   *smtp.Server
 	served   chan struct{}
 	password string // of connections with mail of test mode
-	trimmed  trimCounter
-	waits    waits
-	stage    simulator
-	reports  *reports
-	tasks    *worker.Tasks
 }
 
 // New listens on a free loopback port. The sink does not respond before Start.
@@ -57,21 +62,21 @@ func New(p Params) (*Service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("test inbox: %w", err)
 	}
-	s := &Service{db: p.DB, cursors: p.Cursors, log: p.Logger, listener: listener, served: make(chan struct{}),
-		password: newPassword(), waits: waits{draining: make(chan struct{})},
+	s := &Service{db: p.DB, cursors: p.Cursors, log: p.Logger, sink: sink{listener: listener, served: make(chan struct{}),
+		password: newPassword()}, waits: waits{draining: make(chan struct{})},
 		stage: newStage(p.Config), reports: newReports(), tasks: worker.NewTasks(p.Logger, p.Workers)}
-	s.server = newServer(s)
+	s.sink.server = newServer(s)
 	return s, nil
 }
 
 // Addr returns the host:port of the sink.
-func (s *Service) Addr() string { return s.listener.Addr().String() }
+func (s *Service) Addr() string { return s.sink.listener.Addr().String() }
 
 // Start starts receiving mail.
 func (s *Service) Start(context.Context) error {
 	go func() {
-		defer close(s.served)
-		if err := s.server.Serve(s.listener); err != nil && !errors.Is(err, smtp.ErrServerClosed) {
+		defer close(s.sink.served)
+		if err := s.sink.server.Serve(s.sink.listener); err != nil && !errors.Is(err, smtp.ErrServerClosed) {
 			s.log.Error("the development inbox stopped unexpectedly", telemetry.KeyError, err)
 		}
 	}()
@@ -86,8 +91,8 @@ func (s *Service) IsOpen() bool { return s.stage.Open }
 func (s *Service) Stop(ctx context.Context) error {
 	s.tasks.Stop(ctx)
 	s.stage.stop()
-	err := s.server.Close()
-	<-s.served
+	err := s.sink.server.Close()
+	<-s.sink.served
 	if err != nil && !errors.Is(err, smtp.ErrServerClosed) {
 		return fmt.Errorf("development inbox: %w", err)
 	}

@@ -32,7 +32,7 @@ func (s *Service) TestWay(tenant string) smtpclient.Way {
 	}
 	// The label has no port, because recipients that wait for the lane are stored with it.
 	return smtpclient.Way{Label: lane.SmarthostWay("test-mode/" + tenant), Smarthost: &smtpclient.Smarthost{Host: host,
-		Port: number, Username: tenant, Password: s.password, InProcess: true}}
+		Port: number, Username: tenant, Password: s.sink.password, InProcess: true}}
 }
 
 // AuthMechanisms implements smtp.AuthSession.
@@ -41,7 +41,7 @@ func (s *session) AuthMechanisms() []string { return []string{sasl.Plain} }
 // Auth implements smtp.AuthSession.
 func (s *session) Auth(string) (sasl.Server, error) {
 	return sasl.NewPlainServer(func(_, tenant, password string) error {
-		if subtle.ConstantTimeCompare([]byte(password), []byte(s.inbox.password)) == 0 || !id.Is(id.TestTenant, tenant) {
+		if subtle.ConstantTimeCompare([]byte(password), []byte(s.inbox.sink.password)) == 0 || !id.Is(id.TestTenant, tenant) {
 			return smtp.ErrAuthFailed
 		}
 		s.tenant = tenant

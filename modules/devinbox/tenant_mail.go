@@ -100,7 +100,15 @@ func (s *Service) Load(ctx context.Context, m *ent.CapturedMail) error {
 
 // hasRecipientPart matches emails with an envelope recipient that contains a text, ignoring case.
 func hasRecipientPart(text string) func(*sql.Selector) {
+	return matchRecipients(func(b *sql.Builder, column string) {
+		b.WriteString("strpos(lower(" + column + "::text), lower(").Arg(text).WriteString(")) > 0")
+	})
+}
+
+// matchRecipients matches emails by a condition on the column of their envelope recipients.
+func matchRecipients(write func(b *sql.Builder, column string)) func(*sql.Selector) {
 	return func(sel *sql.Selector) {
-		sel.Where(sql.ExprP("strpos(lower("+sel.C(capturedmail.FieldRcptTo)+"::text), lower($1)) > 0", text))
+		column := sel.C(capturedmail.FieldRcptTo)
+		sel.Where(sql.P(func(b *sql.Builder) { write(b, column) }))
 	}
 }

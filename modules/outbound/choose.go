@@ -31,8 +31,8 @@ var errNotStarted = errors.New("outbound routes: not started")
 func (w *Ways) Choose(ctx context.Context, questions []Question) ([]smtpclient.Way, error) {
 	ways := make([]smtpclient.Way, len(questions))
 	for i, q := range questions {
-		if id.IsTestTenant(q.AccountID) && w.testMail != nil {
-			ways[i] = w.testMail.TestWay(q.AccountID)
+		if id.IsTestTenant(q.AccountID) && w.config.testMail != nil {
+			ways[i] = w.config.testMail.TestWay(q.AccountID)
 		}
 	}
 	if w.config.Captured || len(questions) == 0 {

@@ -246,7 +246,7 @@ func (testSink) TestWay(tenant string) smtpclient.Way {
 func TestMailOfTestModeGoesToTheSink(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.Ways.testMail = testSink{}
+	w.Ways.config.testMail = testSink{}
 	w.add(t, SourceInput{Address: "192.0.2.1", Hostname: "out1.example.com", Pool: "shared"})
 	w.smarthost(t, SmarthostInput{Account: w.free, URL: plain("smtps://relay.example.com")})
 	w.config.Fallback = &smtpclient.Smarthost{Host: "fallback.example.com", Port: 587}
@@ -266,7 +266,7 @@ func TestMailOfTestModeGoesToTheSink(t *testing.T) {
 	if w.HasFallback(tenant, "") {
 		t.Error("mail of test mode has a fallback")
 	}
-	w.Ways.testMail = nil
+	w.Ways.config.testMail = nil
 	ways, err := w.Choose(t.Context(), []Question{{AccountID: tenant, Destination: "example.net"}})
 	if err != nil || ways[0].Smarthost != nil || ways[0].Label != "" {
 		t.Errorf("without the sink, the way is %+v, %v, want the zero way, which deliveries refuse", ways[0], err)

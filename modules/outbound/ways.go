@@ -34,7 +34,7 @@ type WaysParams struct {
 	Config   Config
 	DB       *db.DB
 	Accounts Accounts
-	TestMail TestMail `optional:"true"` // nil: mail of test mode has the zero Way, with which it is not sent
+	TestMail TestMail `optional:"true"` // see Config
 	Signals  Signals  `optional:"true"` // if nil, Ways only polls every few seconds
 	Nodes    Nodes    `optional:"true"` // if nil, this is the only process, and every way is local
 	Box      *secret.Box
@@ -46,7 +46,6 @@ type WaysParams struct {
 type Ways struct {
 	config   Config
 	accounts Accounts
-	testMail TestMail
 	signals  Signals
 	log      *slog.Logger
 
@@ -65,7 +64,8 @@ func NewWays(p WaysParams) (*Ways, error) {
 		return nil, err
 	}
 	config := p.Config.withDefaults()
-	return &Ways{config: config, accounts: p.Accounts, testMail: p.TestMail, signals: p.Signals, log: p.Logger,
+	config.testMail = p.TestMail
+	return &Ways{config: config, accounts: p.Accounts, signals: p.Signals, log: p.Logger,
 		tasks: worker.NewTasks(p.Logger, p.Workers), gained: make(chan struct{}, 1),
 		reader: &reader{db: p.DB, box: p.Box, log: p.Logger, nodes: p.Nodes, goneAfter: config.GoneAfter}}, nil
 }

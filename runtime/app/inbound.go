@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/modules/deliverability"
 	"github.com/postrider/postrider/modules/devinbox"
 	"github.com/postrider/postrider/modules/inbound"
+	"github.com/postrider/postrider/modules/outbound"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/sending/linkcheck"
 	"github.com/postrider/postrider/runtime/app/listeners"
@@ -26,12 +27,16 @@ import (
 // inboundPeers are the dependencies of the module inbound for checking messages.
 var inboundPeers = fx.Provide(newVerifier, newSpamFilter)
 
-// simulatedReports passes reports of simulated receivers to the listener for mail servers.
-var simulatedReports = fx.Invoke(func(s *devinbox.Service, in *listeners.Inbound) {
-	if in != nil {
-		s.ReportTo(in.Addr())
-	}
-})
+// testMail passes mail of test mode to the server that captures it, and reports of its simulated receivers to the listener
+// for mail servers.
+var testMail = fx.Options(
+	fx.Provide(func(s *devinbox.Service) outbound.TestMail { return s }),
+	fx.Invoke(func(s *devinbox.Service, in *listeners.Inbound) {
+		if in != nil {
+			s.ReportTo(in.Addr())
+		}
+	}),
+)
 
 func newVerifier(resolver *dnsx.Resolver, budget *intake.Budget, log *slog.Logger) inbound.Verifier {
 	return createVerifier(resolver, budget, log)

@@ -389,13 +389,10 @@ var registry = []Module{
 	},
 	{
 		Name: "testmode", Line: "test keys, whose emails are captured instead of sent, and their inbox",
-		Requires: []string{"accounts"}, Uses: []string{"sending"},
-		Option: fx.Options(devinbox.Module, simulatedReports, fx.Provide(func(s *devinbox.Service) outbound.TestMail { return s })),
-		Routes: []route{routesOf(func(s *devinbox.Service) api.Routes { return testinbox.Routes(s) })},
+		Requires: []string{"accounts", "sending"}, Option: fx.Options(devinbox.Module, testMail), Routes: []route{routesOf(func(s *devinbox.Service) api.Routes { return testinbox.Routes(s) })},
 	},
 	{
-		Name: "devinbox",
-		Line: "catches outbound mail, text messages and webhooks in development mode, shows them at /dev/inbox, simulates failures", Dev: true,
+		Name: "devinbox", Line: "catches outbound mail, text messages and webhooks in development mode, shows them at /dev/inbox, simulates failures", Dev: true,
 		Requires: []string{"testmode"}, Uses: []string{"sms", "webhooks"},
 		Option: fx.Options(development.PlayedFailures, hooks.Module, development.ReceivedWebhooks),
 		Edges:  fx.Options(inboxPages, hookPaths),

@@ -3,5 +3,3 @@
 ALTER TABLE "api_keys" ADD COLUMN "mode" character varying NOT NULL DEFAULT 'live';
 -- Modify "captured_mails" table
 ALTER TABLE "captured_mails" ADD COLUMN "account_id" character varying COLLATE "C" NULL;
--- Create index "capturedmail_account_id_id" to table: "captured_mails"
-CREATE INDEX "capturedmail_account_id_id" ON "captured_mails" ("account_id", "id");

@@ -33,13 +33,14 @@ func (a TestAccess) String() string {
 // The first segments of paths. Each mode has its own data. Both modes share definitions, which a test key must not
 // change, because a mistake in a test would then break production.
 var (
-	ownData = []string{"emails", "events", "event-log", "received-emails", "suppressions", "category-opt-outs",
-		"contacts", "webhooks", "webhook-deliveries", "requests", "sms-messages", "automation-runs"}
-	sharedDefinitions = []string{"account", "plans", "domains", "templates", "template-images", "automations"}
+	ownData = []string{"emails", "event-log", "received-emails", "suppressions", "category-opt-outs",
+		"contacts", "webhooks", "webhook-deliveries", "requests", "sms-messages"}
+	sharedDefinitions = []string{"account", "plans", "domains", "templates", "template-images"}
 	// Their paths lead through a definition to the data of the mode.
-	dataOfDefinitions = []string{"statistics", "runs"}
-	// Credentials, people, payments and the installation.
-	liveOnly = append([]string{"automation-webhook-secret", "sms-settings"}, withheld...)
+	dataOfDefinitions = []string{"statistics"}
+	// Credentials, people, payments and the installation; and automations, which events of test mode do not start.
+	liveOnly = append([]string{"automations", "automation-runs", "automation-webhook-secret", "events", "sms-settings"},
+		withheld...)
 	testOnly = []string{"test"}
 )
 
