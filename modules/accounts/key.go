@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"regexp"
 	"strings"
 	"time"
 
@@ -185,27 +184,6 @@ func insertKey(c *ent.APIKeyClient, in NewKey, token secret.String, hash []byte)
 	return create.SetID(id.New(id.APIKey)).SetAccountID(in.AccountID).SetName(in.Name).
 		SetMode(in.Mode).SetScope(apikey.Scope(in.Scope)).SetPrefix(startOf(token.Reveal())).SetHash(hash).
 		SetDomainIds(in.DomainIDs).SetAllowedIps(in.AllowedIPs).SetNillableExpiresAt(in.ExpiresAt)
-}
-
-// newSecret returns the secret of a new key and its hash.
-func newSecret(mode apikey.Mode) (token secret.String, hash []byte) {
-	prefix := KeyPrefix + id.KeyTag()
-	if mode == apikey.ModeTest {
-		prefix += testTag
-	}
-	return secret.NewToken(prefix)
-}
-
-// tags matches the number of a cell and the mode in a secret.
-var tags = regexp.MustCompile(`^` + KeyPrefix + `((?:[1-9][0-9]{0,3}_)?(?:` + testTag + `)?)`)
-
-// startOf returns the characters of a secret that are stored and shown: as many random ones in every cell and mode.
-func startOf(token string) string {
-	shown := shownPrefix
-	if found := tags.FindStringSubmatch(token); found != nil {
-		shown += len(found[1])
-	}
-	return token[:shown]
 }
 
 // checkNetworks returns networks in their canonical form.

@@ -21,8 +21,8 @@ type Retention struct {
 
 // A person can use test mode without a key. Such data comes with facts.
 const usesTestModeSQL = `
-SELECT id FROM unnest($1::text[]) id WHERE EXISTS (SELECT FROM api_keys k WHERE k.account_id = id AND k.mode = 'test')
-    OR EXISTS (SELECT FROM facts f WHERE f.account_id = '` + string(id.TestTenant) + `' || substr(id, length('` + string(id.Account) + `') + 1))`
+SELECT a.account FROM unnest($1::text[]) AS a (account) WHERE EXISTS (SELECT FROM api_keys k WHERE k.account_id = a.account AND k.mode = 'test')
+    OR EXISTS (SELECT FROM facts f WHERE f.account_id = '` + string(id.TestTenant) + `' || substr(a.account, length('` + string(id.Account) + `') + 1))`
 
 // Retentions lists up to limit accounts with ids greater than after, in id order. TestDays is 0 for an account that
 // does not use test mode.

@@ -31,7 +31,7 @@ var inboundPeers = fx.Provide(newVerifier, newSpamFilter)
 // for mail servers.
 var testMail = fx.Options(
 	fx.Provide(func(s *devinbox.Service) outbound.TestMail { return s }),
-	fx.Invoke(func(s *devinbox.Service, in *listeners.Inbound) {
+	fx.Invoke(func(s *devinbox.Service, _ outbound.TestMail, in *listeners.Inbound) {
 		if in != nil {
 			s.ReportTo(in.Addr())
 		}

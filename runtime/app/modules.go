@@ -389,7 +389,7 @@ var registry = []Module{
 	},
 	{
 		Name: "testmode", Line: "test keys, whose emails are captured instead of sent, and their inbox",
-		Requires: []string{"accounts", "sending"}, Option: fx.Options(devinbox.Module, testMail), Routes: []route{routesOf(func(s *devinbox.Service) api.Routes { return testinbox.Routes(s) })},
+		Requires: []string{"accounts"}, Uses: []string{"sending"}, Option: fx.Options(devinbox.Module, testMail), Routes: []route{routesOf(func(s *devinbox.Service) api.Routes { return testinbox.Routes(s) })},
 	},
 	{
 		Name: "devinbox", Line: "catches outbound mail, text messages and webhooks in development mode, shows them at /dev/inbox, simulates failures", Dev: true,

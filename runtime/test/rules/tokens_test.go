@@ -14,7 +14,7 @@ import (
 // something else is described after a dash.
 var tokenSources = map[string][]string{
 	// secret.NewToken and rand.Text, by file
-	"modules/accounts/key.go":              {"API key"},
+	"modules/accounts/secret.go":           {"API key"},
 	"modules/accounts/operatorkey.go":      {"Operator key"},
 	"modules/relay/credential.go":          {"SMTP credential"},
 	"modules/webhooks/endpoint.go":         {"Webhook signing secret"},
