@@ -5,7 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/nyaruka/phonenumbers"
 )
 
 // Number is a valid telephone number.
@@ -32,38 +33,41 @@ func Parse(text string) (Number, error) {
 	if !form.MatchString(text) {
 		return Number{}, errForm
 	}
-	p, national := findPlan(text[1:])
-	if p == nil {
-		return Number{}, errCode
-	}
-	short := p.withoutPrefix(national)
+	parsed, err := phonenumbers.Parse(text, "ZZ")
 	switch {
-	case !p.isPossible(short):
+	case errors.Is(err, phonenumbers.ErrInvalidCountryCode):
+		return Number{}, errCode
+	case err != nil || !phonenumbers.IsPossibleNumber(parsed):
 		return Number{}, errPossible
-	case short != national: // includes the leading 0 of the national format
+	case phonenumbers.Format(parsed, phonenumbers.E164) != text: // includes the leading 0 of the national format
 		return Number{}, errForm
 	}
-	return Number{E164: text, Region: p.region(national)}, nil
+	region := phonenumbers.GetRegionCodeForNumber(parsed)
+	if !isRegion(region) { // for a range missing from the table, use the main country of the calling code
+		region = phonenumbers.GetRegionCodeForCountryCode(int(parsed.GetCountryCode()))
+	}
+	if !isRegion(region) {
+		region = NoRegion
+	}
+	return Number{E164: text, Region: region}, nil
 }
 
-// Regions returns the countries of all possible numbers, sorted.
-func Regions() []string { return slices.Clone(regions()) }
+func isRegion(code string) bool { return code != "" && code != "ZZ" }
 
-var regions = sync.OnceValue(func() (all []string) {
-	for _, p := range plans() {
-		for _, r := range p.regions {
-			if r.code != NoRegion {
-				all = append(all, r.code)
-			}
-		}
+// Regions returns the countries of all possible numbers, sorted.
+func Regions() []string { return slices.Clone(regions) }
+
+var regions = func() (all []string) {
+	for region := range phonenumbers.GetSupportedRegions() {
+		all = append(all, region)
 	}
 	slices.Sort(all)
 	return all
-})
+}()
 
 // IsRegion reports whether a text is the code of one of these countries.
 func IsRegion(code string) bool {
-	_, found := slices.BinarySearch(regions(), code)
+	_, found := slices.BinarySearch(regions, code)
 	return found
 }
 
