@@ -139,7 +139,7 @@ func newVersionOf(e expandedContent) (newVersion, error) {
 		for _, found := range parts.findTrusted() {
 			output := parts.html.TrustedOutputs()[0]
 			v.warnings = append(v.warnings, fmt.Sprintf("%s, %s: {{ %s }} is inserted without escaping. %s",
-				parts.html.Name, output.Place, output.Expression, found.Fix))
+				parts.html.Name, parts.html.OutputPlace(output), output.Expression, found.Fix))
 		}
 	}
 	return v, nil

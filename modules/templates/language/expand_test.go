@@ -60,6 +60,8 @@ var components = store{
 		"{% endfor %}", "rows!:list", "mark:string", "n:number"),
 	"partial outer": partial("{% for row in rows %}{% render \"rows\", rows: row.below, mark: row.a, n: 2 %}{% endfor %}",
 		"rows!:list"),
+	"partial pair": partial("{% for row in rows %}{% for row_2 in row.below %}{{ row.a }}{{ row_2.b }}{{ mark }}{% endfor %}{% endfor %}",
+		"rows!:list", "mark:string"),
 	"partial note": withFallback(partial("[{% if on %}{{ text }}{% endif %}{{ n | plus: 1 }}{{ o.x.y }}]", "text:string", "n:number",
 		"on:boolean", "o:object"), `say "hi"`, 1.5, true),
 	"partial mine": partial("{% if a %}{{ b }}{% endif %}", "a:string"),
@@ -91,6 +93,8 @@ func TestExpandsLayoutsAndPartials(t *testing.T) {
 			`{% endfor %}`,
 		`{% render "outer", rows: row %}`: `{% for row_2 in row %}{% for row in row_2.below reversed limit: 2 %}{{ row.a }}` +
 			`{{ forloop.index }}{{ row_2.a }}{% else %}{{ row_2.a }}{% endfor %}{% endfor %}`,
+		`{% render "pair", rows: list, mark: row.m %}`: `{% for row_2 in list %}{% for row_2_2 in row_2.below %}{{ row_2.a }}` +
+			`{{ row_2_2.b }}{{ row.m }}{% endfor %}{% endfor %}`,
 		// Fallbacks, and properties of a missing object.
 		`{% render "note" %}`: `[{% if true %}{{ "say \"hi\"" }}{% endif %}{{ 1.5 | plus: 1 }}{{ nil }}]`,
 		`a {%- render 'note', on: false, o: nil, text: x.y -%} b`: `a[{% if false %}{{ x.y }}{% endif %}{{ 1.5 | plus: 1 }}{{ nil }}]b`,
@@ -221,7 +225,7 @@ func TestNamesOriginsOfVariables(t *testing.T) {
 	if got := p.Place("mine").String(); got != "line 3" {
 		t.Errorf("mine is in %s, want line 3", got)
 	}
-	if got := p.TrustedOutputs(); len(got) != 1 || got[0].Line != 3 || got[0].Component != "" {
+	if got := p.TrustedOutputs(); len(got) != 1 || p.OutputPlace(got[0]) != (Place{Line: 3}) {
 		t.Errorf("the trusted outputs are %+v, want one in line 3", got)
 	}
 }
