@@ -90,12 +90,14 @@ func toVariables(list []shape.Variable) ([]*model.TemplateVariable, error) {
 	out := make([]*model.TemplateVariable, len(list))
 	for i, v := range list {
 		out[i] = &model.TemplateVariable{Key: v.Key, Type: v.Type, Required: v.Required}
-		if v.Fallback == nil {
-			continue
-		}
-		var err error
-		if out[i].Fallback, err = json.Marshal(v.Fallback); err != nil {
-			return nil, err
+		for to, value := range map[*json.RawMessage]any{&out[i].Fallback: v.Fallback, &out[i].Example: v.Example} {
+			if value == nil {
+				continue
+			}
+			var err error
+			if *to, err = json.Marshal(value); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return out, nil

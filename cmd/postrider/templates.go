@@ -158,6 +158,7 @@ type templatesRenderCommand struct {
 
 	Variable map[string]string `help:"Variable of the template. Repeat the flag for more." mapsep:"none" placeholder:"NAME=VALUE" short:"v"`
 	Data     string            `help:"File with a JSON object of variables; - reads standard input." placeholder:"FILE"`
+	Examples bool              `help:"Use the examples of the variables that are not given."`
 	Locale   string            `help:"Language of the recipient, such as pt-BR." placeholder:"TAG"`
 	TimeZone string            `help:"Time zone of the recipient, such as America/Recife." name:"time-zone" placeholder:"ZONE"`
 	Draft    bool              `help:"Render the draft (default: the published version, or the draft if there is none)."`
@@ -182,6 +183,9 @@ func (c *templatesRenderCommand) Run(s *session) error {
 		variables[name] = value
 	}
 	body := map[string]any{"variables": variables}
+	if c.Examples { // which earlier servers do not know
+		body["examples"] = true
+	}
 	if c.Locale != "" {
 		body["locale"] = c.Locale
 	}

@@ -997,6 +997,7 @@ type ComplexityRoot struct {
 		Processes          func(childComplexity int) int
 		QueueByDestination func(childComplexity int) int
 		Sources            func(childComplexity int) int
+		Users              func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.OperatorUserFilter) int
 	}
 
 	OperatorAccount struct {
@@ -1051,6 +1052,11 @@ type ComplexityRoot struct {
 		What      func(childComplexity int) int
 	}
 
+	OperatorMembership struct {
+		AccountID func(childComplexity int) int
+		Role      func(childComplexity int) int
+	}
+
 	OperatorPlan struct {
 		DailyBytes        func(childComplexity int) int
 		DailyEmails       func(childComplexity int) int
@@ -1073,6 +1079,29 @@ type ComplexityRoot struct {
 		Emails    func(childComplexity int) int
 		Hour      func(childComplexity int) int
 		Reason    func(childComplexity int) int
+	}
+
+	OperatorUser struct {
+		CreatedAt    func(childComplexity int) int
+		DisabledAt   func(childComplexity int) int
+		Email        func(childComplexity int) int
+		ID           func(childComplexity int) int
+		LastSignInAt func(childComplexity int) int
+		Memberships  func(childComplexity int) int
+		Name         func(childComplexity int) int
+		Operator     func(childComplexity int) int
+	}
+
+	OperatorUserConnection struct {
+		Count    func(childComplexity int, limit int) int
+		Edges    func(childComplexity int) int
+		Nodes    func(childComplexity int) int
+		PageInfo func(childComplexity int) int
+	}
+
+	OperatorUserEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	PageInfo struct {
@@ -1538,6 +1567,7 @@ type ComplexityRoot struct {
 	}
 
 	TemplateVariable struct {
+		Example  func(childComplexity int) int
 		Fallback func(childComplexity int) int
 		Key      func(childComplexity int) int
 		Required func(childComplexity int) int
@@ -5740,6 +5770,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Operator.Sources(childComplexity), true
+	case "Operator.users":
+		if e.ComplexityRoot.Operator.Users == nil {
+			break
+		}
+
+		args, err := ec.field_Operator_users_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Operator.Users(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["filter"].(*model.OperatorUserFilter)), true
 
 	case "OperatorAccount.createdAt":
 		if e.ComplexityRoot.OperatorAccount.CreatedAt == nil {
@@ -5956,6 +5997,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.OperatorBillingProblem.What(childComplexity), true
 
+	case "OperatorMembership.accountId":
+		if e.ComplexityRoot.OperatorMembership.AccountID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorMembership.AccountID(childComplexity), true
+	case "OperatorMembership.role":
+		if e.ComplexityRoot.OperatorMembership.Role == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorMembership.Role(childComplexity), true
+
 	case "OperatorPlan.dailyBytes":
 		if e.ComplexityRoot.OperatorPlan.DailyBytes == nil {
 			break
@@ -6065,6 +6119,98 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.OperatorStuckHour.Reason(childComplexity), true
+
+	case "OperatorUser.createdAt":
+		if e.ComplexityRoot.OperatorUser.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorUser.CreatedAt(childComplexity), true
+	case "OperatorUser.disabledAt":
+		if e.ComplexityRoot.OperatorUser.DisabledAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorUser.DisabledAt(childComplexity), true
+	case "OperatorUser.email":
+		if e.ComplexityRoot.OperatorUser.Email == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorUser.Email(childComplexity), true
+	case "OperatorUser.id":
+		if e.ComplexityRoot.OperatorUser.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorUser.ID(childComplexity), true
+	case "OperatorUser.lastSignInAt":
+		if e.ComplexityRoot.OperatorUser.LastSignInAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorUser.LastSignInAt(childComplexity), true
+	case "OperatorUser.memberships":
+		if e.ComplexityRoot.OperatorUser.Memberships == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorUser.Memberships(childComplexity), true
+	case "OperatorUser.name":
+		if e.ComplexityRoot.OperatorUser.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorUser.Name(childComplexity), true
+	case "OperatorUser.operator":
+		if e.ComplexityRoot.OperatorUser.Operator == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorUser.Operator(childComplexity), true
+
+	case "OperatorUserConnection.count":
+		if e.ComplexityRoot.OperatorUserConnection.Count == nil {
+			break
+		}
+
+		args, err := ec.field_OperatorUserConnection_count_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.OperatorUserConnection.Count(childComplexity, args["limit"].(int)), true
+	case "OperatorUserConnection.edges":
+		if e.ComplexityRoot.OperatorUserConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorUserConnection.Edges(childComplexity), true
+	case "OperatorUserConnection.nodes":
+		if e.ComplexityRoot.OperatorUserConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorUserConnection.Nodes(childComplexity), true
+	case "OperatorUserConnection.pageInfo":
+		if e.ComplexityRoot.OperatorUserConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorUserConnection.PageInfo(childComplexity), true
+
+	case "OperatorUserEdge.cursor":
+		if e.ComplexityRoot.OperatorUserEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorUserEdge.Cursor(childComplexity), true
+	case "OperatorUserEdge.node":
+		if e.ComplexityRoot.OperatorUserEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorUserEdge.Node(childComplexity), true
 
 	case "PageInfo.endCursor":
 		if e.ComplexityRoot.PageInfo.EndCursor == nil {
@@ -8249,6 +8395,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.TemplateTranslation.Text(childComplexity), true
 
+	case "TemplateVariable.example":
+		if e.ComplexityRoot.TemplateVariable.Example == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateVariable.Example(childComplexity), true
 	case "TemplateVariable.fallback":
 		if e.ComplexityRoot.TemplateVariable.Fallback == nil {
 			break
@@ -9088,6 +9240,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputEmailFilter,
 		ec.unmarshalInputHeaderInput,
 		ec.unmarshalInputOperatorAccountFilter,
+		ec.unmarshalInputOperatorUserFilter,
 		ec.unmarshalInputQueueFilter,
 		ec.unmarshalInputQueueSelection,
 		ec.unmarshalInputReceivedEmailFilter,
@@ -11359,6 +11512,19 @@ type Operator {
     "ID of the account, prefix ` + "`" + `acc_` + "`" + `."
     id: ID!
   ): OperatorAccountDetails
+  "Lists the users of all accounts, newest first."
+  users(
+    "Number of entries from the start of the list, or after ` + "`" + `after` + "`" + `: 1 to 100. Defaults to 25."
+    first: Int
+    "The ` + "`" + `endCursor` + "`" + ` of the previous page."
+    after: String
+    "Number of entries from the end of the list, or before ` + "`" + `before` + "`" + `, instead of ` + "`" + `first` + "`" + `: 1 to 100."
+    last: Int
+    "The ` + "`" + `startCursor` + "`" + ` of the next page."
+    before: String
+    "Returns only users that match every field of the filter."
+    filter: OperatorUserFilter
+  ): OperatorUserConnection!
   "The plans, lowest rank first."
   plans: [OperatorPlan!]!
   "The state of billing: pending work, failures and problems. The payment provider is not queried."
@@ -11446,6 +11612,67 @@ type OperatorAccount {
   dailyBytesLimit: Float
   "When the object was created."
   createdAt: DateTime!
+}
+
+"Filters a list of users. Omitted fields do not filter."
+input OperatorUserFilter {
+  "Part of the email or name, case-insensitive, or a full ID."
+  query: String
+  "Whether the user is an operator of the installation."
+  operator: Boolean
+  "Whether the user is disabled."
+  disabled: Boolean
+}
+
+"A page of users."
+type OperatorUserConnection {
+  "The entries of the page with their cursors."
+  edges: [OperatorUserEdge!]!
+  "The users of the page."
+  nodes: [OperatorUser!]!
+  "Information about the page."
+  pageInfo: PageInfo!
+  "Number of entries in the whole list that match the filter. Counting stops at the limit."
+  count(
+    "Where counting stops: 1 to 10,000. Defaults to 10,000."
+    limit: Int! = 10000
+  ): Count!
+}
+
+"An entry and its cursor."
+type OperatorUserEdge {
+  "Cursor of the entry. Pass it as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  cursor: String!
+  "The entry."
+  node: OperatorUser!
+}
+
+"A user of the installation."
+type OperatorUser {
+  "Opaque ID, prefix ` + "`" + `usr_` + "`" + `."
+  id: ID!
+  "The email address of the user."
+  email: String!
+  "The name of the user; empty if unknown."
+  name: String!
+  "Whether the user is an operator of the installation."
+  operator: Boolean!
+  "When the user was disabled; ` + "`" + `null` + "`" + ` if they are not."
+  disabledAt: DateTime
+  "When the user last signed in; ` + "`" + `null` + "`" + ` if never."
+  lastSignInAt: DateTime
+  "The accounts that the user belongs to."
+  memberships: [OperatorMembership!]!
+  "When the object was created."
+  createdAt: DateTime!
+}
+
+"A user's role in an account."
+type OperatorMembership {
+  "ID of the account."
+  accountId: ID!
+  "The role in the account."
+  role: Role!
 }
 
 "An account and its usage."
@@ -13212,6 +13439,8 @@ type TemplateVariable {
   required: Boolean!
   "The value used if a send does not provide one; ` + "`" + `null` + "`" + ` if there is none."
   fallback: JSON
+  "The value for previews; ` + "`" + `null` + "`" + ` if there is none."
+  example: JSON
 }
 
 "A layout or a partial in the published version of a template."
@@ -15446,6 +15675,8 @@ func (ec *executionContext) childFields_Operator(ctx context.Context, field grap
 		return ec.fieldContext_Operator_accounts(ctx, field)
 	case "account":
 		return ec.fieldContext_Operator_account(ctx, field)
+	case "users":
+		return ec.fieldContext_Operator_users(ctx, field)
 	case "plans":
 		return ec.fieldContext_Operator_plans(ctx, field)
 	case "billing":
@@ -15568,6 +15799,16 @@ func (ec *executionContext) childFields_OperatorBillingProblem(ctx context.Conte
 	return nil, fmt.Errorf("no field named %q was found under type OperatorBillingProblem", field.Name)
 }
 
+func (ec *executionContext) childFields_OperatorMembership(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "accountId":
+		return ec.fieldContext_OperatorMembership_accountId(ctx, field)
+	case "role":
+		return ec.fieldContext_OperatorMembership_role(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OperatorMembership", field.Name)
+}
+
 func (ec *executionContext) childFields_OperatorPlan(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -15614,6 +15855,52 @@ func (ec *executionContext) childFields_OperatorStuckHour(ctx context.Context, f
 		return ec.fieldContext_OperatorStuckHour_reason(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type OperatorStuckHour", field.Name)
+}
+
+func (ec *executionContext) childFields_OperatorUser(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_OperatorUser_id(ctx, field)
+	case "email":
+		return ec.fieldContext_OperatorUser_email(ctx, field)
+	case "name":
+		return ec.fieldContext_OperatorUser_name(ctx, field)
+	case "operator":
+		return ec.fieldContext_OperatorUser_operator(ctx, field)
+	case "disabledAt":
+		return ec.fieldContext_OperatorUser_disabledAt(ctx, field)
+	case "lastSignInAt":
+		return ec.fieldContext_OperatorUser_lastSignInAt(ctx, field)
+	case "memberships":
+		return ec.fieldContext_OperatorUser_memberships(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_OperatorUser_createdAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OperatorUser", field.Name)
+}
+
+func (ec *executionContext) childFields_OperatorUserConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_OperatorUserConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_OperatorUserConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_OperatorUserConnection_pageInfo(ctx, field)
+	case "count":
+		return ec.fieldContext_OperatorUserConnection_count(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OperatorUserConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_OperatorUserEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_OperatorUserEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_OperatorUserEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OperatorUserEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_PageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -16434,6 +16721,8 @@ func (ec *executionContext) childFields_TemplateVariable(ctx context.Context, fi
 		return ec.fieldContext_TemplateVariable_required(ctx, field)
 	case "fallback":
 		return ec.fieldContext_TemplateVariable_fallback(ctx, field)
+	case "example":
+		return ec.fieldContext_TemplateVariable_example(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type TemplateVariable", field.Name)
 }

@@ -1249,6 +1249,29 @@ func (ec *executionContext) fieldContext_TemplateVariable_fallback(_ context.Con
 	return graphql.NewScalarFieldContext("TemplateVariable", field, false, false, errors.New("field of type JSON does not have child fields"))
 }
 
+func (ec *executionContext) _TemplateVariable_example(ctx context.Context, field graphql.CollectedField, obj *model.TemplateVariable) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TemplateVariable_example(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Example, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
+			return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_TemplateVariable_example(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TemplateVariable", field, false, false, errors.New("field of type JSON does not have child fields"))
+}
+
 func (ec *executionContext) _TemplateVersion_version(ctx context.Context, field graphql.CollectedField, obj *model.TemplateVersion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2327,6 +2350,11 @@ func (ec *executionContext) _TemplateVariable(ctx context.Context, sel ast.Selec
 			}
 		case "fallback":
 			out.Values[i] = ec._TemplateVariable_fallback(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "example":
+			out.Values[i] = ec._TemplateVariable_example(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}

@@ -960,6 +960,14 @@ type OperatorBillingProblem struct {
 	What string `json:"what"`
 }
 
+// A user's role in an account.
+type OperatorMembership struct {
+	// ID of the account.
+	AccountID string `json:"accountId"`
+	// The role in the account.
+	Role Role `json:"role"`
+}
+
 // An hour whose usage the payment provider rejects.
 type OperatorStuckHour struct {
 	// ID of the account.
@@ -970,6 +978,36 @@ type OperatorStuckHour struct {
 	Emails int `json:"emails"`
 	// The error message of the payment provider.
 	Reason string `json:"reason"`
+}
+
+// A user of the installation.
+type OperatorUser struct {
+	// Opaque ID, prefix `usr_`.
+	ID string `json:"id"`
+	// The email address of the user.
+	Email string `json:"email"`
+	// The name of the user; empty if unknown.
+	Name string `json:"name"`
+	// Whether the user is an operator of the installation.
+	Operator bool `json:"operator"`
+	// When the user was disabled; `null` if they are not.
+	DisabledAt *time.Time `json:"disabledAt,omitempty"`
+	// When the user last signed in; `null` if never.
+	LastSignInAt *time.Time `json:"lastSignInAt,omitempty"`
+	// The accounts that the user belongs to.
+	Memberships []*OperatorMembership `json:"memberships"`
+	// When the object was created.
+	CreatedAt time.Time `json:"createdAt"`
+}
+
+// Filters a list of users. Omitted fields do not filter.
+type OperatorUserFilter struct {
+	// Part of the email or name, case-insensitive, or a full ID.
+	Query *string `json:"query,omitempty"`
+	// Whether the user is an operator of the installation.
+	Operator *bool `json:"operator,omitempty"`
+	// Whether the user is disabled.
+	Disabled *bool `json:"disabled,omitempty"`
 }
 
 // Information about a page of a list.
@@ -1344,6 +1382,8 @@ type TemplateVariable struct {
 	Required bool `json:"required"`
 	// The value used if a send does not provide one; `null` if there is none.
 	Fallback json.RawMessage `json:"fallback,omitempty"`
+	// The value for previews; `null` if there is none.
+	Example json.RawMessage `json:"example,omitempty"`
 }
 
 // A published version of a template. It never changes.

@@ -74,6 +74,7 @@ type PreviewInput struct {
 	Within    string          // ID or alias of a template that uses the layout or partial; empty: none
 	Draft     *TemplateChange // unsaved changes to the draft, without Alias and Name; nil if there are none
 	Variables map[string]any
+	Examples  bool   // whether variables that are not given take their example
 	Locale    string // BCP 47; empty: American English
 	TimeZone  string // IANA; empty: times keep their zone
 }
@@ -107,7 +108,11 @@ func (s *Service) Preview(ctx context.Context, accountID, idOrAlias string, in P
 	if err := wrong.Err(); err != nil {
 		return Rendered{}, err
 	}
-	out, err := ready.render(ctx, in.Variables, fieldNames{variable: "variables.", locale: "locale",
+	given := in.Variables
+	if in.Examples {
+		given = language.AddExamples(expanded.content.variables, given)
+	}
+	out, err := ready.render(ctx, given, fieldNames{variable: "variables.", locale: "locale",
 		timeZone: "time_zone"}, in.Locale, in.TimeZone)
 	out.TemplateID, out.Version = t.ID, in.Version
 	return out, err

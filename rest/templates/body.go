@@ -131,6 +131,7 @@ func variableObject(v *shape.Variable) body.Object {
 			About: "Type of the value. A value of another type is refused."},
 		{Name: "required", Type: body.Boolean(&v.Required), Default: false, About: "Whether a send without it is refused."},
 		{Name: "fallback", Type: body.Any(&v.Fallback), About: "Any JSON value of the type of the variable: used if a send does not provide one. null for none."},
+		{Name: "example", Type: body.Any(&v.Example), About: "Any JSON value of the type of the variable, for previews. Sends do not use it. null for none."},
 	}}
 }
 
@@ -173,6 +174,8 @@ func renderBody(in *templates.PreviewInput) body.Object {
 	return body.Object{Name: "RenderTemplate", Fields: []body.Field{
 		{Name: "variables", Type: body.AnyObject(&in.Variables),
 			About: "Values of the variables by key: `{\"customer.name\": …}` or `{\"customer\": {\"name\": …}}`. Undeclared variables are ignored."},
+		{Name: "examples", Type: body.Boolean(&in.Examples), Default: false,
+			About: "Whether variables that are not given take their example."},
 		{Name: "locale", Type: body.Text(&in.Locale), About: "Language that filters such as `money` and `date` format " +
 			"values for, as a BCP 47 tag. Defaults to American English.", Example: "pt-BR"},
 		{Name: "time_zone", Type: body.Text(&in.TimeZone), About: "Time zone in which `date` and `datetime` show times, " +

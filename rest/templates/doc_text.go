@@ -28,7 +28,7 @@ func translationExample() map[string]any {
 }
 
 func variableExample() map[string]any {
-	return map[string]any{"key": "customer.name", "type": "string", "required": false, "fallback": "you"}
+	return map[string]any{"key": "customer.name", "type": "string", "required": false, "fallback": "you", "example": "Ada"}
 }
 
 func renderVariablesExample() map[string]any {

@@ -110,6 +110,7 @@ type templateVariable struct {
 	Type     string `json:"type" enum:"string,number,boolean,list,object" doc:"The type of the value."`
 	Required bool   `json:"required" doc:"Whether a send without the variable is refused."`
 	Fallback any    `json:"fallback" doc:"Any JSON value of the type of the variable: used if a send does not provide one. null if there is none."`
+	Example  any    `json:"example" doc:"Any JSON value of the type of the variable, for previews. null if there is none."`
 }
 
 func newTemplateSummary(t templates.Template) TemplateSummary {

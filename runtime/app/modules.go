@@ -264,6 +264,7 @@ var registry = []Module{
 				return restpeople.AuditRoutes(s, turns)
 			}),
 			routesOf2(func(d *desk.Service, s *audit.Service) api.Routes { return restoperator.Routes(d, s) }),
+			routesOf2(func(t *team.Service, s *signin.Service) api.Routes { return restoperator.UserRoutes(t, s) }),
 		},
 	},
 	{

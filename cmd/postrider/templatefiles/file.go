@@ -19,6 +19,7 @@ type Variable struct {
 	Type     string `json:"type" yaml:"type"`
 	Required bool   `json:"required" yaml:"required,omitempty"`
 	Fallback any    `json:"fallback,omitempty" yaml:"fallback,omitempty"`
+	Example  any    `json:"example,omitempty" yaml:"example,omitempty"`
 }
 
 // Template is a template with the fields that files can set.

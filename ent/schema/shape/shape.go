@@ -35,10 +35,11 @@ type RecordFinding struct {
 
 // Variable is one variable of a template.
 type Variable struct {
-	Key      string `json:"key"`      // as `customer.name`
-	Type     string `json:"type"`     // string, number, boolean, list, object
-	Required bool   `json:"required"` // a send without it is refused
-	Fallback any    `json:"fallback"` // default value; null if there is none
+	Key      string `json:"key"`               // as `customer.name`
+	Type     string `json:"type"`              // string, number, boolean, list, object
+	Required bool   `json:"required"`          // a send without it is refused
+	Fallback any    `json:"fallback"`          // default value; null if there is none
+	Example  any    `json:"example,omitempty"` // value for previews
 }
 
 // Translation is the content of a template in another language. Parts that it lacks are empty.
