@@ -1,6 +1,7 @@
 package templates
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -273,6 +274,29 @@ func TestKeepsComponentsInUse(t *testing.T) {
 	// Templates of another account cannot use or keep it.
 	if names, err := usesOfComponent(t.Context(), w.db.SQL, eve, layout.ID, other); err != nil || len(names) != 0 {
 		t.Errorf("in another account, the layout is used by %v, %v", names, err)
+	}
+}
+
+func TestLimitsSizeOfComponents(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var uses strings.Builder
+	for i := range 4 {
+		alias := fmt.Sprintf("p%d", i)
+		w.add(t, NewTemplate{Kind: language.KindPartial, Alias: alias, Name: "n", HTML: "x"})
+		w.publish(t, alias)
+		fmt.Fprintf(&uses, `{%% render "%s" %%}`, alias)
+	}
+	large := `UPDATE template_versions SET source_translations = jsonb_build_array(
+		jsonb_build_object('locale', 'fr', 'html', repeat(' ', 3000000)))`
+	if _, err := w.db.SQL.ExecContext(t.Context(), large); err != nil {
+		t.Fatal(err)
+	}
+	made := w.add(t, NewTemplate{Name: "n", HTML: uses.String()})
+	_, err := w.Publish(t.Context(), ada, made.ID, "", nil)
+	if got := fault.Classify(err).Fields["html"]; got !=
+		"line 1, column 52: the layouts and partials are larger than 8 MB in all languages" {
+		t.Errorf("Publish returned %v (%s), want a limit of the size", err, got)
 	}
 }
 

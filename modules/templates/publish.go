@@ -146,11 +146,8 @@ func newVersionOf(e expandedContent) (newVersion, error) {
 }
 
 // size returns the bytes of the sources.
-func (v newVersion) size() (bytes int) {
-	for _, c := range []content{v.source, v.content} {
-		bytes += len(c.html) + len(c.text) + sizeOf(c.translated)
-	}
-	return bytes
+func (v newVersion) size() int {
+	return v.source.size() + v.content.size()
 }
 
 // inlineCSS returns html with its CSS inlined. If that is not possible, it returns the html as it is, and the reason.

@@ -33,7 +33,7 @@ func partial(source string, variables ...string) Component {
 }
 
 func expandTemplate(s store, source string) (string, error) {
-	flat, err := HTML.Expand("html", Component{Kind: KindTemplate, Source: source}, s.find)
+	flat, err := new(Expander).Expand(HTML, "html", Component{Kind: KindTemplate, Source: source}, s.find)
 	if err != nil {
 		return "", err
 	}
@@ -152,7 +152,7 @@ func TestRefusesInvalidComponents(t *testing.T) {
 		`{% if a %}{% block "x" %}1{% else %}2{% endblock %}{% endif %}`: "must be in the same block",
 		`{% render "two", x: y %}`:                                       "partial two",
 	} {
-		if _, err := HTML.Expand("html", Component{Kind: KindLayout, Name: "l", Source: source}, components.find); err == nil ||
+		if _, err := new(Expander).Expand(HTML, "html", Component{Kind: KindLayout, Name: "l", Source: source}, components.find); err == nil ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("the layout %s returned %v, want %s", source, err, want)
 		}
@@ -164,12 +164,12 @@ func TestRefusesInvalidComponents(t *testing.T) {
 		`{{ forloop.index }}`:           "forloop is not a variable of the partial",
 	} {
 		c := Component{Kind: KindPartial, Name: "p", Source: source, Variables: []shape.Variable{{Key: "a", Type: TypeString}}}
-		if _, err := HTML.Expand("html", c, components.find); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := new(Expander).Expand(HTML, "html", c, components.find); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the partial %s returned %v, want %s", source, err, want)
 		}
 	}
 	c := Component{Kind: KindPartial, Name: "p", Variables: []shape.Variable{{Key: "a.b", Type: TypeString}}}
-	if _, err := HTML.Expand("html", c, components.find); err == nil {
+	if _, err := new(Expander).Expand(HTML, "html", c, components.find); err == nil {
 		t.Error("a partial with a dotted variable was accepted")
 	}
 }
@@ -210,7 +210,7 @@ func TestBoundsExpansion(t *testing.T) {
 
 func TestNamesOriginsOfVariables(t *testing.T) {
 	t.Parallel()
-	flat, err := HTML.Expand("html", Component{Kind: KindTemplate,
+	flat, err := new(Expander).Expand(HTML, "html", Component{Kind: KindTemplate,
 		Source: "{% layout \"base\" %}\n{% block \"content\" %}\n{{ mine | raw }}{% endblock %}"}, components.find)
 	if err != nil {
 		t.Fatal(err)
@@ -245,7 +245,7 @@ func FuzzExpand(f *testing.F) {
 		s := store{"layout l": {Source: layout}, "partial p": {Source: source, Variables: []shape.Variable{
 			{Key: "a", Type: TypeList}, {Key: "b", Type: TypeNumber, Fallback: 7.0}}}}
 		root := Component{Kind: KindTemplate, Source: template}
-		flat, err := HTML.Expand("html", root, s.find)
+		flat, err := new(Expander).Expand(HTML, "html", root, s.find)
 		if err != nil {
 			if !hasPosition(err) {
 				t.Errorf("%q returned an error without a position: %v", template, err)
