@@ -28,6 +28,8 @@ type APIKey struct {
 	Hash []byte `json:"-"`
 	// Scope holds the value of the "scope" field.
 	Scope apikey.Scope `json:"scope,omitempty"`
+	// test: its emails are captured and not sent
+	Mode apikey.Mode `json:"mode,omitempty"`
 	// what the key can do within its scope, such as emails:send; empty: everything
 	Permissions []string `json:"permissions,omitempty"`
 	// domains that the key can use; empty: all of the account
@@ -68,7 +70,7 @@ func (*APIKey) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case apikey.FieldHash, apikey.FieldPermissions, apikey.FieldDomainIds, apikey.FieldAllowedIps:
 			values[i] = new([]byte)
-		case apikey.FieldID, apikey.FieldAccountID, apikey.FieldName, apikey.FieldPrefix, apikey.FieldScope, apikey.FieldLastUsedIP, apikey.FieldCreatedBy:
+		case apikey.FieldID, apikey.FieldAccountID, apikey.FieldName, apikey.FieldPrefix, apikey.FieldScope, apikey.FieldMode, apikey.FieldLastUsedIP, apikey.FieldCreatedBy:
 			values[i] = new(sql.NullString)
 		case apikey.FieldExpiresAt, apikey.FieldLastUsedAt, apikey.FieldRevokedAt, apikey.FieldCreatedAt:
 			values[i] = new(sql.NullTime)
@@ -122,6 +124,12 @@ func (_m *APIKey) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field scope", values[i])
 			} else if value.Valid {
 				_m.Scope = apikey.Scope(value.String)
+			}
+		case apikey.FieldMode:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field mode", values[i])
+			} else if value.Valid {
+				_m.Mode = apikey.Mode(value.String)
 			}
 		case apikey.FieldPermissions:
 			if value, ok := values[i].(*[]byte); !ok {

@@ -51,6 +51,12 @@ func (_c *APIKeyCreate) SetScope(v apikey.Scope) *APIKeyCreate {
 	return _c
 }
 
+// SetMode sets the "mode" field.
+func (_c *APIKeyCreate) SetMode(v apikey.Mode) *APIKeyCreate {
+	_c.mutation.SetMode(v)
+	return _c
+}
+
 // SetPermissions sets the "permissions" field.
 func (_c *APIKeyCreate) SetPermissions(v []string) *APIKeyCreate {
 	_c.mutation.SetPermissions(v)
@@ -118,6 +124,10 @@ func (_c *APIKeyCreate) defaults() {
 		v := apikey.DefaultScope
 		_c.mutation.SetScope(v)
 	}
+	if _, ok := _c.mutation.Mode(); !ok {
+		v := apikey.DefaultMode
+		_c.mutation.SetMode(v)
+	}
 	if _, ok := _c.mutation.CreatedAt(); !ok {
 		v := apikey.DefaultCreatedAt()
 		_c.mutation.SetCreatedAt(v)
@@ -164,6 +174,14 @@ func (_c *APIKeyCreate) check() error {
 	if v, ok := _c.mutation.Scope(); ok {
 		if err := apikey.ScopeValidator(v); err != nil {
 			return &ValidationError{Name: "scope", err: fmt.Errorf(`ent: validator failed for field "APIKey.scope": %w`, err)}
+		}
+	}
+	if _, ok := _c.mutation.Mode(); !ok {
+		return &ValidationError{Name: "mode", err: errors.New(`ent: missing required field "APIKey.mode"`)}
+	}
+	if v, ok := _c.mutation.Mode(); ok {
+		if err := apikey.ModeValidator(v); err != nil {
+			return &ValidationError{Name: "mode", err: fmt.Errorf(`ent: validator failed for field "APIKey.mode": %w`, err)}
 		}
 	}
 	if _, ok := _c.mutation.CreatedAt(); !ok {
@@ -227,6 +245,10 @@ func (_c *APIKeyCreate) createSpec() (*APIKey, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Scope(); ok {
 		_spec.SetField(apikey.FieldScope, field.TypeEnum, value)
 		_node.Scope = value
+	}
+	if value, ok := _c.mutation.Mode(); ok {
+		_spec.SetField(apikey.FieldMode, field.TypeEnum, value)
+		_node.Mode = value
 	}
 	if value, ok := _c.mutation.Permissions(); ok {
 		_spec.SetField(apikey.FieldPermissions, field.TypeJSON, value)

@@ -93,6 +93,11 @@ func (_u *APIKeyUpdate) check() error {
 			return &ValidationError{Name: "scope", err: fmt.Errorf(`ent: validator failed for field "APIKey.scope": %w`, err)}
 		}
 	}
+	if v, ok := _u.mutation.Mode(); ok {
+		if err := apikey.ModeValidator(v); err != nil {
+			return &ValidationError{Name: "mode", err: fmt.Errorf(`ent: validator failed for field "APIKey.mode": %w`, err)}
+		}
+	}
 	if _u.mutation.AccountCleared() && len(_u.mutation.AccountIDs()) > 0 {
 		return errors.New(`ent: clearing a required unique edge "APIKey.account"`)
 	}
@@ -128,6 +133,9 @@ func (_u *APIKeyUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if value, ok := _u.mutation.Scope(); ok {
 		_spec.SetField(apikey.FieldScope, field.TypeEnum, value)
+	}
+	if value, ok := _u.mutation.Mode(); ok {
+		_spec.SetField(apikey.FieldMode, field.TypeEnum, value)
 	}
 	if value, ok := _u.mutation.Permissions(); ok {
 		_spec.SetField(apikey.FieldPermissions, field.TypeJSON, value)
@@ -298,6 +306,11 @@ func (_u *APIKeyUpdateOne) check() error {
 			return &ValidationError{Name: "scope", err: fmt.Errorf(`ent: validator failed for field "APIKey.scope": %w`, err)}
 		}
 	}
+	if v, ok := _u.mutation.Mode(); ok {
+		if err := apikey.ModeValidator(v); err != nil {
+			return &ValidationError{Name: "mode", err: fmt.Errorf(`ent: validator failed for field "APIKey.mode": %w`, err)}
+		}
+	}
 	if _u.mutation.AccountCleared() && len(_u.mutation.AccountIDs()) > 0 {
 		return errors.New(`ent: clearing a required unique edge "APIKey.account"`)
 	}
@@ -344,6 +357,9 @@ func (_u *APIKeyUpdateOne) sqlSave(ctx context.Context) (_node *APIKey, err erro
 	}
 	if value, ok := _u.mutation.Scope(); ok {
 		_spec.SetField(apikey.FieldScope, field.TypeEnum, value)
+	}
+	if value, ok := _u.mutation.Mode(); ok {
+		_spec.SetField(apikey.FieldMode, field.TypeEnum, value)
 	}
 	if value, ok := _u.mutation.Permissions(); ok {
 		_spec.SetField(apikey.FieldPermissions, field.TypeJSON, value)

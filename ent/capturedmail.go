@@ -33,7 +33,9 @@ type CapturedMail struct {
 	// Size holds the value of the "size" field.
 	Size int `json:"size,omitempty"`
 	// Raw holds the value of the "raw" field.
-	Raw          []byte `json:"raw,omitempty"`
+	Raw []byte `json:"raw,omitempty"`
+	// AccountID holds the value of the "account_id" field.
+	AccountID    *string `json:"account_id,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -46,7 +48,7 @@ func (*CapturedMail) scanValues(columns []string) ([]any, error) {
 			values[i] = new([]byte)
 		case capturedmail.FieldID, capturedmail.FieldSize:
 			values[i] = new(sql.NullInt64)
-		case capturedmail.FieldMailFrom, capturedmail.FieldFrom, capturedmail.FieldSubject, capturedmail.FieldMessageID:
+		case capturedmail.FieldMailFrom, capturedmail.FieldFrom, capturedmail.FieldSubject, capturedmail.FieldMessageID, capturedmail.FieldAccountID:
 			values[i] = new(sql.NullString)
 		case capturedmail.FieldReceivedAt:
 			values[i] = new(sql.NullTime)
@@ -120,6 +122,13 @@ func (_m *CapturedMail) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field raw", values[i])
 			} else if value != nil {
 				_m.Raw = *value
+			}
+		case capturedmail.FieldAccountID:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field account_id", values[i])
+			} else if value.Valid {
+				_m.AccountID = new(string)
+				*_m.AccountID = value.String
 			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])

@@ -40,12 +40,6 @@ func (_q *CapturedMailQuery) Limit(limit int) *CapturedMailQuery {
 	return _q
 }
 
-// Offset to start from.
-func (_q *CapturedMailQuery) Offset(offset int) *CapturedMailQuery {
-	_q.ctx.Offset = &offset
-	return _q
-}
-
 // Unique configures the query builder to filter duplicate records on query.
 // By default, unique is set to true, and can be disabled using this method.
 func (_q *CapturedMailQuery) Unique(unique bool) *CapturedMailQuery {

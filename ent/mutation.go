@@ -124,6 +124,7 @@ type APIKeyMutation struct {
 	prefix            *string
 	hash              *[]byte
 	scope             *apikey.Scope
+	mode              *apikey.Mode
 	permissions       *[]string
 	appendpermissions []string
 	domain_ids        *[]string
@@ -263,6 +264,20 @@ func (m *APIKeyMutation) SetScope(a apikey.Scope) {
 // Scope returns the value of the "scope" field in the mutation.
 func (m *APIKeyMutation) Scope() (r apikey.Scope, exists bool) {
 	v := m.scope
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// SetMode sets the "mode" field.
+func (m *APIKeyMutation) SetMode(a apikey.Mode) {
+	m.mode = &a
+}
+
+// Mode returns the value of the "mode" field in the mutation.
+func (m *APIKeyMutation) Mode() (r apikey.Mode, exists bool) {
+	v := m.mode
 	if v == nil {
 		return
 	}
@@ -501,7 +516,7 @@ func (m *APIKeyMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *APIKeyMutation) Fields() []string {
-	fields := make([]string, 0, 14)
+	fields := make([]string, 0, 15)
 	if m.account != nil {
 		fields = append(fields, apikey.FieldAccountID)
 	}
@@ -516,6 +531,9 @@ func (m *APIKeyMutation) Fields() []string {
 	}
 	if m.scope != nil {
 		fields = append(fields, apikey.FieldScope)
+	}
+	if m.mode != nil {
+		fields = append(fields, apikey.FieldMode)
 	}
 	if m.permissions != nil {
 		fields = append(fields, apikey.FieldPermissions)
@@ -3780,6 +3798,7 @@ type CapturedMailMutation struct {
 	size          *int
 	addsize       *int
 	raw           *[]byte
+	account_id    *string
 	clearedFields map[string]struct{}
 	done          bool
 	oldValue      func(context.Context) (*CapturedMail, error)
@@ -3862,7 +3881,7 @@ func (m *CapturedMailMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *CapturedMailMutation) Fields() []string {
-	fields := make([]string, 0, 8)
+	fields := make([]string, 0, 9)
 	if m.received_at != nil {
 		fields = append(fields, capturedmail.FieldReceivedAt)
 	}
@@ -3886,6 +3905,9 @@ func (m *CapturedMailMutation) Fields() []string {
 	}
 	if m.raw != nil {
 		fields = append(fields, capturedmail.FieldRaw)
+	}
+	if m.account_id != nil {
+		fields = append(fields, capturedmail.FieldAccountID)
 	}
 	return fields
 }
@@ -3953,7 +3975,11 @@ func (m *CapturedMailMutation) AddField(name string, value ent.Value) error {
 // ClearedFields returns all nullable fields that were cleared during this
 // mutation.
 func (m *CapturedMailMutation) ClearedFields() []string {
-	return nil
+	var fields []string
+	if m.FieldCleared(capturedmail.FieldAccountID) {
+		fields = append(fields, capturedmail.FieldAccountID)
+	}
+	return fields
 }
 
 // FieldCleared returns a boolean indicating if a field with the given name was
@@ -3966,6 +3992,9 @@ func (m *CapturedMailMutation) FieldCleared(name string) bool {
 // ClearField clears the value of the field with the given name. It returns an
 // error if the field is not defined in the schema.
 func (m *CapturedMailMutation) ClearField(name string) error {
+	switch name {
+
+	}
 	return fmt.Errorf("unknown CapturedMail nullable field %s", name)
 }
 

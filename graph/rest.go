@@ -41,7 +41,7 @@ type restCall struct {
 const maxRESTResponse = 1 << 20
 
 // forwardedFields are the header fields that identify the caller and its address.
-var forwardedFields = append([]string{admission.HeaderAccount}, loopback.ClientFields...)
+var forwardedFields = append([]string{admission.HeaderAccount, accounts.HeaderMode}, loopback.ClientFields...)
 
 // callREST calls an operation of the REST API as the caller of the request, and decodes its response. The operation
 // applies every rule: rights, limits, caps, idempotency, quotas and the audit log.

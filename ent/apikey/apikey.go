@@ -24,6 +24,8 @@ const (
 	FieldHash = "hash"
 	// FieldScope holds the string denoting the scope field in the database.
 	FieldScope = "scope"
+	// FieldMode holds the string denoting the mode field in the database.
+	FieldMode = "mode"
 	// FieldPermissions holds the string denoting the permissions field in the database.
 	FieldPermissions = "permissions"
 	// FieldDomainIds holds the string denoting the domain_ids field in the database.
@@ -63,6 +65,7 @@ var Columns = []string{
 	FieldPrefix,
 	FieldHash,
 	FieldScope,
+	FieldMode,
 	FieldPermissions,
 	FieldDomainIds,
 	FieldAllowedIps,
@@ -123,6 +126,32 @@ func ScopeValidator(s Scope) error {
 		return nil
 	default:
 		return fmt.Errorf("apikey: invalid enum value for scope field: %q", s)
+	}
+}
+
+// Mode defines the type for the "mode" enum field.
+type Mode string
+
+// ModeLive is the default value of the Mode enum.
+const DefaultMode = ModeLive
+
+// Mode values.
+const (
+	ModeLive Mode = "live"
+	ModeTest Mode = "test"
+)
+
+func (m Mode) String() string {
+	return string(m)
+}
+
+// ModeValidator is a validator for the "mode" field enum values. It is called by the builders before save.
+func ModeValidator(m Mode) error {
+	switch m {
+	case ModeLive, ModeTest:
+		return nil
+	default:
+		return fmt.Errorf("apikey: invalid enum value for mode field: %q", m)
 	}
 }
 

@@ -29,6 +29,8 @@ const (
 	FieldSize = "size"
 	// FieldRaw holds the string denoting the raw field in the database.
 	FieldRaw = "raw"
+	// FieldAccountID holds the string denoting the account_id field in the database.
+	FieldAccountID = "account_id"
 	// Table holds the table name of the capturedmail in the database.
 	Table = "captured_mails"
 )
@@ -44,6 +46,7 @@ var Columns = []string{
 	FieldMessageID,
 	FieldSize,
 	FieldRaw,
+	FieldAccountID,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).

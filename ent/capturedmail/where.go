@@ -17,11 +17,6 @@ func IDLT(id int64) predicate.CapturedMail {
 	return predicate.CapturedMail(sql.FieldLT(FieldID, id))
 }
 
-// IDLTE applies the LTE predicate on the ID field.
-func IDLTE(id int64) predicate.CapturedMail {
-	return predicate.CapturedMail(sql.FieldLTE(FieldID, id))
-}
-
 // Size applies equality check predicate on the "size" field. It's identical to SizeEQ.
 func Size(v int) predicate.CapturedMail {
 	return predicate.CapturedMail(sql.FieldEQ(FieldSize, v))
@@ -30,6 +25,11 @@ func Size(v int) predicate.CapturedMail {
 // Raw applies equality check predicate on the "raw" field. It's identical to RawEQ.
 func Raw(v []byte) predicate.CapturedMail {
 	return predicate.CapturedMail(sql.FieldEQ(FieldRaw, v))
+}
+
+// AccountID applies equality check predicate on the "account_id" field. It's identical to AccountIDEQ.
+func AccountID(v string) predicate.CapturedMail {
+	return predicate.CapturedMail(sql.FieldEQ(FieldAccountID, v))
 }
 
 // SubjectContainsFold applies the ContainsFold predicate on the "subject" field.

@@ -16,6 +16,7 @@ var (
 		{Name: "prefix", Type: field.TypeString},
 		{Name: "hash", Type: field.TypeBytes},
 		{Name: "scope", Type: field.TypeEnum, Enums: []string{"full", "sending", "read"}, Default: "full"},
+		{Name: "mode", Type: field.TypeEnum, Enums: []string{"live", "test"}, Default: "live"},
 		{Name: "permissions", Type: field.TypeJSON, Nullable: true},
 		{Name: "domain_ids", Type: field.TypeJSON, Nullable: true},
 		{Name: "allowed_ips", Type: field.TypeJSON, Nullable: true},
@@ -35,7 +36,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "api_keys_accounts_api_keys",
-				Columns:    []*schema.Column{APIKeysColumns[14]},
+				Columns:    []*schema.Column{APIKeysColumns[15]},
 				RefColumns: []*schema.Column{AccountsColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -49,7 +50,7 @@ var (
 			{
 				Name:    "apikey_account_id_id",
 				Unique:  false,
-				Columns: []*schema.Column{APIKeysColumns[14], APIKeysColumns[0]},
+				Columns: []*schema.Column{APIKeysColumns[15], APIKeysColumns[0]},
 			},
 		},
 	}
@@ -767,12 +768,20 @@ var (
 		{Name: "message_id", Type: field.TypeString, Default: ""},
 		{Name: "size", Type: field.TypeInt},
 		{Name: "raw", Type: field.TypeBytes},
+		{Name: "account_id", Type: field.TypeString, Nullable: true, Collation: "C"},
 	}
 	// CapturedMailsTable holds the schema information for the "captured_mails" table.
 	CapturedMailsTable = &schema.Table{
 		Name:       "captured_mails",
 		Columns:    CapturedMailsColumns,
 		PrimaryKey: []*schema.Column{CapturedMailsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "capturedmail_account_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{CapturedMailsColumns[9], CapturedMailsColumns[0]},
+			},
+		},
 	}
 	// CapturedSmsColumns holds the columns for the "captured_sms" table.
 	CapturedSmsColumns = []*schema.Column{

@@ -26,6 +26,7 @@ func (APIKey) Fields() []ent.Field {
 		field.String("prefix").NotEmpty().Comment("first characters of the secret, to identify it"),
 		field.Bytes("hash").NotEmpty().Sensitive().Comment("SHA-256 of the whole secret"),
 		field.Enum("scope").Values("full", "sending", "read").Default("full"),
+		field.Enum("mode").Values("live", "test").Default("live").Comment("test: its emails are captured and not sent"),
 		field.JSON("permissions", []string{}).Optional().
 			Comment("what the key can do within its scope, such as emails:send; empty: everything"),
 		field.JSON("domain_ids", []string{}).Optional().

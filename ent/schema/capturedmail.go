@@ -1,4 +1,4 @@
-// Owner: devinbox. An email that development mode captured instead of sending it.
+// Owner: devinbox. An email that test mode or development mode captured instead of sending it.
 package schema
 
 import (
@@ -8,6 +8,7 @@ import (
 	"entgo.io/ent/dialect/entsql"
 	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
 )
 
 // CapturedMail is a message as received by the development inbox.
@@ -30,5 +31,11 @@ func (CapturedMail) Fields() []ent.Field {
 		field.String("message_id").Default("").Immutable(),
 		field.Int("size").NonNegative().Immutable(),
 		field.Bytes("raw").Immutable(),
+		reference("account_id").optional(), // the test tenant of the sender; null: captured by development mode
 	}
+}
+
+// Indexes of the CapturedMail.
+func (CapturedMail) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("account_id", "id")}
 }

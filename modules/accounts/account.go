@@ -270,17 +270,18 @@ func (s *Service) AccountByEmail(ctx context.Context, email string) (*ent.Accoun
 
 const maxSameEmail = 20 // accounts named in the error
 
-// Account returns the account with its plan, at most CacheTTL old.
+// Account returns the account with its plan, at most CacheTTL old. For a test tenant, it returns the account that the
+// tenant belongs to with the limits of test mode.
 func (s *Service) Account(ctx context.Context, accountID string) (Account, error) {
 	return s.accounts.Get(ctx, accountID, s.loadAccount)
 }
 
 func (s *Service) loadAccount(ctx context.Context, accountID string) (Account, error) {
-	row, err := s.accountRow(ctx, accountID)
+	row, err := s.accountRow(ctx, id.HomeAccount(accountID))
 	if err != nil {
 		return Account{}, err
 	}
-	return accountOf(row), nil
+	return tenantOf(accountOf(row), accountID), nil
 }
 
 // maxFreeTeams is the number of accounts on a sandboxed plan that one person may own.

@@ -14,11 +14,16 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts/credentials"
 	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/base/secret"
 )
 
-// KeyPrefix is the prefix of every secret. Outside cell 0, the number of the cell follows (id.KeyTag).
-const KeyPrefix = "svc_"
+// KeyPrefix is the prefix of every secret. Outside cell 0, the number of the cell follows (id.KeyTag), then testTag in
+// the secrets of test keys.
+const (
+	KeyPrefix = "svc_"
+	testTag   = "test_"
+)
 
 const (
 	shownPrefix   = 12 // characters of a secret that are stored and shown, in addition to the cell
@@ -108,7 +113,7 @@ func isSecret(s string) bool {
 // Expiry follows the database clock. From the remaining time, the cache can later detect expiry without a
 // query.
 const selectCredential = `
-SELECT k.id, k.account_id, k.scope, coalesce(k.permissions, 'null'::jsonb)::text, coalesce(k.domain_ids, '[]'::jsonb)::text, coalesce(k.allowed_ips, '[]'::jsonb)::text, a.suspended_at IS NOT NULL,
+SELECT k.id, k.account_id, k.mode = 'test', k.scope, coalesce(k.permissions, 'null'::jsonb)::text, coalesce(k.domain_ids, '[]'::jsonb)::text, coalesce(k.allowed_ips, '[]'::jsonb)::text, a.suspended_at IS NOT NULL,
        extract(epoch FROM k.expires_at - now())::float8, ` + credentials.Columns + `
   FROM api_keys k JOIN accounts a ON a.id = k.account_id ` + credentials.Joins + `
  WHERE k.hash = $1 AND k.revoked_at IS NULL`
@@ -119,14 +124,18 @@ func (s *Service) loadCredential(ctx context.Context, hash keyHash) (cachedCrede
 	var permissions, domainIDs, allowedIPs string
 	var expiresIn sql.NullFloat64
 	var by credentials.Row
+	var test bool
 	err := s.db.SQL.QueryRowContext(ctx, selectCredential, hash[:]).
 		Scan(append([]any{&found.caller.KeyID, &found.caller.AccountID,
-			&found.caller.Scope, &permissions, &domainIDs, &allowedIPs, &found.caller.Suspended, &expiresIn}, by.ScanTargets()...)...)
+			&test, &found.caller.Scope, &permissions, &domainIDs, &allowedIPs, &found.caller.Suspended, &expiresIn}, by.ScanTargets()...)...)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return cachedCredential{}, nil
 	case err != nil:
 		return cachedCredential{}, fault.OrUnavailable(err)
+	}
+	if test {
+		found.caller.AccountID = id.TestTenantOf(found.caller.AccountID)
 	}
 	found.caller.Creator = by.Creator()
 	if err := json.Unmarshal([]byte(permissions), &found.caller.Permissions); err != nil {

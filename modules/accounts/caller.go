@@ -7,11 +7,14 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
 )
 
 // Caller is the author of a request: an API key, an operator key, or a signed-in user.
 type Caller struct {
-	AccountID string // empty for a user without an account, and for an operator key that acts for none
+	// AccountID is the account, or its test tenant in test mode (id.TestTenantOf). It is empty for a user without an
+	// account, and for an operator key that acts for none.
+	AccountID string
 	KeyID     string // empty unless an API key calls
 	Scope     rights.Scope
 	// Permissions of the key within its scope; empty means all. Read-only. Authorize refuses a key with permissions:
@@ -25,6 +28,28 @@ type Caller struct {
 
 	// current role of the key's creator; nil if the operator of the installation created the key
 	Creator *rights.Creator
+
+	// TestAllowed is set once it is certain that an operation works in test mode. Authorize refuses a caller in test
+	// mode without it.
+	TestAllowed bool
+}
+
+// IsTest reports whether the caller works in test mode.
+func (c Caller) IsTest() bool { return id.IsTestTenant(c.AccountID) }
+
+// AllowTest returns the caller for an operation with the given access in test mode. It returns an error if the
+// operation does not work in the mode of the caller.
+func (c Caller) AllowTest(access rights.TestAccess) (Caller, error) {
+	switch {
+	case c.IsTest() && access == rights.LiveOnly:
+		return c, fault.Forbiddenf(fault.CodeInsufficientScope,
+			"This operation is not available in test mode, because it changes or reveals the live account. Use live mode")
+	case !c.IsTest() && access == rights.TestOnly:
+		return c, fault.Forbiddenf(fault.CodeInsufficientScope,
+			"This operation is available only in test mode. Use a test key, which begins with %s%s", KeyPrefix, testTag)
+	}
+	c.TestAllowed = true
+	return c, nil
 }
 
 // Operator is the operator key of a request.
@@ -32,6 +57,9 @@ type Operator struct{ KeyID, Name string }
 
 // HeaderAccount is the header that selects the account of a request with a session cookie or an operator key.
 const HeaderAccount = "Postrider-Account"
+
+// HeaderMode is the header that selects the mode of a request with a session cookie or an operator key.
+const HeaderMode = "Postrider-Mode"
 
 // Authorize returns an error if the caller's scope or role does not allow an operation, or if a suspended
 // account tries to send.
@@ -47,6 +75,8 @@ func (c Caller) Authorize(op rights.Operation) error {
 
 func (c Caller) authorize(op rights.Operation) error {
 	switch {
+	case c.IsTest() && !c.TestAllowed:
+		return fault.Forbiddenf(fault.CodeInsufficientScope, "Test mode is available only in the REST API. Use live mode")
 	case c.Person != nil:
 		return c.Person.authorize(op, c.AccountID != "")
 	case c.Operator != nil:
@@ -97,7 +127,7 @@ func (c Caller) listPermissions() string { return strings.Join(namesOf(c.Permiss
 
 // MaySend reports whether the key allows sending emails. Unlike Authorize, it ignores suspension.
 func (c Caller) MaySend() bool {
-	c.Suspended = false
+	c.Suspended, c.TestAllowed = false, true
 	return c.AuthorizeOperation(rights.Send, rights.PermissionSend) == nil
 }
 

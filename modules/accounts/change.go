@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/ent/plan"
 	"github.com/postrider/postrider/ent/user"
 	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
 )
 
 // The longest retention periods that an account may choose, in days.
@@ -124,7 +125,10 @@ func (s *Service) UpdateAccountWith(ctx context.Context, accountID string, c Acc
 }
 
 // Forget drops the account from the cache of this process.
-func (s *Service) Forget(accountID string) { s.accounts.Invalidate(accountID) }
+func (s *Service) Forget(accountID string) {
+	s.accounts.Invalidate(accountID)
+	s.accounts.Invalidate(id.TestTenantOf(accountID))
+}
 
 // ForgetKeys drops all API keys from the cache of this process.
 func (s *Service) ForgetKeys() { s.keys.InvalidateAll() }

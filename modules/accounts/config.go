@@ -37,6 +37,8 @@ type Config struct {
 	// DefaultPlan is the plan of teams that users create. It defaults to scale, whose caps no account
 	// reaches.
 	DefaultPlan string
+	// NoTestMode is set if the module testmode is disabled. Test keys then cannot be created.
+	NoTestMode bool
 }
 
 func (c Config) withDefaults() Config {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"regexp"
 	"strings"
 	"time"
 
@@ -37,6 +36,7 @@ type KeepKey func(ctx context.Context, tx idempotency.Execer, made *ent.APIKey, 
 type NewKey struct {
 	AccountID string
 	Name      string
+	Mode      apikey.Mode  // empty means live
 	Scope     rights.Scope // empty means full
 	// Permissions narrow the scope; empty means everything that the scope allows.
 	Permissions []rights.Permission
@@ -67,6 +67,12 @@ func (in NewKey) normalize() (NewKey, fault.Fields) {
 	if in.Scope == "" {
 		in.Scope = rights.ScopeFull
 	}
+	if in.Mode == "" {
+		in.Mode = apikey.ModeLive
+	}
+	if err := apikey.ModeValidator(in.Mode); err != nil {
+		wrong.Add("mode", "must be one of live, test")
+	}
 	if err := apikey.ScopeValidator(apikey.Scope(in.Scope)); err != nil {
 		wrong.Add("scope", "must be one of full, sending, read")
 	}
@@ -93,13 +99,16 @@ func (in NewKey) normalize() (NewKey, fault.Fields) {
 // CreateKey creates an API key. Only its response contains the secret.
 func (s *Service) CreateKey(ctx context.Context, in NewKey) (*ent.APIKey, secret.String, error) {
 	in, wrong := in.normalize()
+	if in.Mode == apikey.ModeTest && s.config.NoTestMode {
+		wrong.Add("mode", "cannot be test, because the module testmode is disabled")
+	}
 	if err := wrong.Err(); err != nil {
 		return nil, secret.String{}, err
 	}
 	if err := s.requireAccount(ctx, in.AccountID); err != nil {
 		return nil, secret.String{}, err
 	}
-	token, hash := secret.NewToken(KeyPrefix + id.KeyTag())
+	token, hash := newSecret(in.Mode)
 	var made *ent.APIKey
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		var err error
@@ -173,20 +182,8 @@ func insertKey(c *ent.APIKeyClient, in NewKey, token secret.String, hash []byte)
 		create.SetPermissions(namesOf(in.Permissions))
 	}
 	return create.SetID(id.New(id.APIKey)).SetAccountID(in.AccountID).SetName(in.Name).
-		SetScope(apikey.Scope(in.Scope)).SetPrefix(startOf(token.Reveal())).SetHash(hash).
+		SetMode(in.Mode).SetScope(apikey.Scope(in.Scope)).SetPrefix(startOf(token.Reveal())).SetHash(hash).
 		SetDomainIds(in.DomainIDs).SetAllowedIps(in.AllowedIPs).SetNillableExpiresAt(in.ExpiresAt)
-}
-
-// cellTag matches the number of a cell in a secret.
-var cellTag = regexp.MustCompile(`^` + KeyPrefix + `([1-9][0-9]{0,3}_)`)
-
-// startOf returns the characters of a secret that are stored and shown: as many random ones in every cell.
-func startOf(token string) string {
-	shown := shownPrefix
-	if found := cellTag.FindStringSubmatch(token); found != nil {
-		shown += len(found[1])
-	}
-	return token[:shown]
 }
 
 // checkNetworks returns networks in their canonical form.
@@ -321,14 +318,16 @@ func (s *Service) RotateKey(ctx context.Context, r Rotation) (*ent.APIKey, secre
 		return nil, secret.String{}, fault.InvalidField("overlap_seconds", "must be between 0 and %d",
 			int(MaxOverlap.Seconds()))
 	}
-	token, hash := secret.NewToken(KeyPrefix + id.KeyTag())
+	var token secret.String
 	var old, made *ent.APIKey
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		var err error
 		if old, err = lockRotatable(ctx, tx, r); err != nil {
 			return err
 		}
-		in := NewKey{AccountID: r.AccountID, Name: old.Name, Scope: rights.Scope(old.Scope), DomainIDs: old.DomainIds,
+		var hash []byte
+		token, hash = newSecret(old.Mode)
+		in := NewKey{AccountID: r.AccountID, Name: old.Name, Mode: old.Mode, Scope: rights.Scope(old.Scope), DomainIDs: old.DomainIds,
 			Permissions: permissionsOf(old), AllowedIPs: old.AllowedIps, ExpiresAt: old.ExpiresAt, MakerKeyID: r.MakerKeyID, CreatedBy: r.CreatedBy,
 			Keep: r.Keep}
 		// before the old key expires, which may be the one that makes the request

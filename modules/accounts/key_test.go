@@ -60,6 +60,51 @@ func TestKeyAuthenticates(t *testing.T) {
 	}
 }
 
+// A test key acts for the test tenant of its account, which has its own limits and retention. Rotating it keeps the mode.
+func TestTestKeyActsForTestTenant(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	owner := addAccount(t, s, "ada@example.com")
+	other := addAccount(t, s, "eve@example.com")
+	made, token := addKey(t, s, NewKey{AccountID: owner.ID, Mode: apikey.ModeTest})
+	rotated, next, err := s.RotateKey(t.Context(), Rotation{AccountID: owner.ID, KeyID: made.ID, Overlap: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for secret, key := range map[string]*ent.APIKey{token: made, next.Reveal(): rotated} {
+		caller, err := s.Authenticate(t.Context(), secret, netip.Addr{})
+		if err != nil || caller.AccountID != id.TestTenantOf(owner.ID) || !caller.IsTest() ||
+			!strings.HasPrefix(secret, "svc_test_") || key.Prefix != secret[:17] {
+			t.Errorf("the key %s authenticates %+v, %v, want the test tenant", key.Prefix, caller, err)
+		}
+		if caller.Authorize(rights.Read) == nil {
+			t.Error("Authorize allows a caller in test mode, want it refused without a decision about the operation")
+		}
+	}
+	live, err := s.Account(t.Context(), owner.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	test, err := s.Account(t.Context(), id.TestTenantOf(owner.ID))
+	if err != nil || test.ID != id.TestTenantOf(owner.ID) || test.Email != live.Email ||
+		test.Plan.Sandboxed != live.Plan.Sandboxed || *test.Plan.DailyEmails != testDailyEmails ||
+		test.ByteQuota().IsUnlimited() {
+		t.Errorf("the account in test mode is %+v, %v", test, err)
+	}
+	kept, err := s.Retentions(t.Context(), "", 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range kept {
+		if want := map[string]int{owner.ID: testRetention, other.ID: 0}[r.AccountID]; r.TestDays != want {
+			t.Errorf("data of test mode of %s is kept for %d days, want %d", r.AccountID, r.TestDays, want)
+		}
+	}
+	if _, _, err := s.CreateKey(t.Context(), NewKey{AccountID: owner.ID, Name: "n", Mode: "x"}); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("creating a key in an unknown mode returned %v, want Invalid", err)
+	}
+}
+
 // Not parallel: the cell is one for the whole process.
 func TestKeyNamesItsCell(t *testing.T) {
 	s := newService(t)
@@ -93,7 +138,7 @@ func TestStartOfSecret(t *testing.T) {
 	t.Parallel()
 	for token, want := range map[string]string{"svc_0123456789abcdef0123": "svc_01234567",
 		"svc_7_0123456789abcdef0123": "svc_7_01234567", "svc_1023_0123456789abcdef": "svc_1023_01234567",
-		"svc_test_0123456789abcdef": "svc_test_012", "svc_0_0123456789abcdef0123": "svc_0_012345"} {
+		"svc_test_0123456789abcdef": "svc_test_01234567", "svc_7_test_0123456789abcdef": "svc_7_test_01234567", "svc_0_0123456789abcdef0123": "svc_0_012345"} {
 		if got := startOf(token); got != want {
 			t.Errorf("the shown start of %s is %s, want %s", token, got, want)
 		}

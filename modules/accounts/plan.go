@@ -90,6 +90,23 @@ func PlanOf(p *ent.Plan) Plan {
 		Rank: p.Rank, SelfService: p.SelfService, IncludedEmails: p.IncludedEmails, Overage: p.Overage}
 }
 
+// The limits of test mode, which are the same on every plan.
+const (
+	testPlanName    = "Test mode"
+	testDailyEmails = 10_000
+	testStoredBytes = 1_000_000_000
+	testDailyBytes  = 250_000_000
+)
+
+// withTestLimits returns the plan with the limits of test mode.
+func (p Plan) withTestLimits() Plan {
+	p.Name = testPlanName
+	p.DailyEmails, p.MonthlyEmails = new(testDailyEmails), nil
+	p.StoredBytes, p.DailyBytes = new(testStoredBytes), new(testDailyBytes)
+	p.IncludedEmails, p.Overage = nil, false
+	return p
+}
+
 // ByteQuota limits the bytes that an account stores; nil means unlimited.
 type ByteQuota struct{ Stored, Daily *int }
 

@@ -33,13 +33,13 @@ type Profile struct {
 	Usage     Usage
 }
 
-// Profile returns an account and its usage.
+// Profile returns an account and its usage. For a test tenant, both are those of test mode.
 func (s *Service) Profile(ctx context.Context, accountID string) (Profile, error) {
-	row, err := s.accountRow(ctx, accountID)
+	row, err := s.accountRow(ctx, id.HomeAccount(accountID))
 	if err != nil {
 		return Profile{}, err
 	}
-	found := Profile{Account: accountOf(row), CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt}
+	found := Profile{Account: tenantOf(accountOf(row), accountID), CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt}
 	found.Usage, err = s.usageOf(ctx, found.Account)
 	return found, err
 }

@@ -3,9 +3,12 @@ package accounts
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/account"
+	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Retention is how long an account keeps its emails, in days.
@@ -13,18 +16,36 @@ type Retention struct {
 	AccountID  string
 	BodyDays   int
 	RecordDays int
+	TestDays   int // of the data of test mode
 }
 
-// Retentions lists up to limit accounts with ids greater than after, in id order.
+// A person can use test mode without a key. Such data comes with facts.
+const usesTestModeSQL = `
+SELECT a.account FROM unnest($1::text[]) AS a (account) WHERE EXISTS (SELECT FROM api_keys k WHERE k.account_id = a.account AND k.mode = 'test')
+    OR EXISTS (SELECT FROM facts f WHERE f.account_id = '` + string(id.TestTenant) + `' || substr(a.account, length('` + string(id.Account) + `') + 1))`
+
+// Retentions lists up to limit accounts with ids greater than after, in id order. TestDays is 0 for an account that
+// does not use test mode.
 func (s *Service) Retentions(ctx context.Context, after string, limit int) ([]Retention, error) {
 	rows, err := s.db.Ent.Account.Query().Where(account.IDGT(after)).Order(ent.Asc(account.FieldID)).Limit(limit).
 		Select(account.FieldID, account.FieldBodyRetentionDays, account.FieldRecordRetentionDays).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list retentions: %w", err)
 	}
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		ids[i] = row.ID
+	}
+	testing, err := db.All(ctx, s.db.SQL, db.Value[string], usesTestModeSQL, db.Array(ids))
+	if err != nil {
+		return nil, fmt.Errorf("list retentions: %w", err)
+	}
 	out := make([]Retention, len(rows))
 	for i, row := range rows {
 		out[i] = Retention{AccountID: row.ID, BodyDays: row.BodyRetentionDays, RecordDays: row.RecordRetentionDays}
+		if slices.Contains(testing, row.ID) {
+			out[i].TestDays = testRetention
+		}
 	}
 	return out, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
@@ -49,6 +50,13 @@ func (s *Service) Sweep(ctx context.Context) (deleted int64, err error) {
 		for _, a := range list {
 			after = a.AccountID
 			n, err := s.sweepAccount(ctx, a.AccountID, min(a.BodyDays, a.RecordDays), now)
+			if deleted += n; err != nil {
+				return deleted, err
+			}
+			if a.TestDays == 0 {
+				continue
+			}
+			n, err = s.sweepAccount(ctx, id.TestTenantOf(a.AccountID), a.TestDays, now)
 			if deleted += n; err != nil {
 				return deleted, err
 			}

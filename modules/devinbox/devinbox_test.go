@@ -16,7 +16,7 @@ import (
 
 func startInbox(t *testing.T) *Service {
 	t.Helper()
-	s, err := New(Params{DB: dbtest.New(t), Logger: slog.New(slog.DiscardHandler)})
+	s, err := New(Params{Config: Config{Open: true}, DB: dbtest.New(t), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestOldMailIsDeleted(t *testing.T) {
 		`INSERT INTO captured_mails (mail_from, rcpt_to, "from", subject, message_id, size, raw) SELECT 'a@b.c', '[]', '', n::text, '', 0, '' FROM generate_series(1, $1) n`, Keep+50); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.trim(t.Context()); err != nil {
+	if err := s.trim(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
 	var left, oldest int

@@ -24,6 +24,7 @@ const lookAgain = time.Second
 
 // LatestQuery selects the mail that Latest returns.
 type LatestQuery struct {
+	Tenant  string        // test tenant; empty means all mail of the installation
 	To      string        // a complete envelope address, ignoring case; empty means any
 	Subject string        // part of the subject, ignoring case; empty means any
 	Wait    time.Duration // how long to wait for a match, 0 to MaxWait
@@ -55,6 +56,12 @@ func (w LatestQuery) Validate() error {
 // Latest returns the newest matching email with its content, and waits until one arrives. Errors: Invalid,
 // NotFound after the wait, Unavailable if the service stops meanwhile, and the error of ctx.
 func (s *Service) Latest(ctx context.Context, w LatestQuery) (*ent.CapturedMail, error) {
+	return s.awaitLatest(ctx, w, s.Get)
+}
+
+// awaitLatest is Latest with a function that reads the email.
+func (s *Service) awaitLatest(ctx context.Context, w LatestQuery,
+	read func(ctx context.Context, id int64) (*ent.CapturedMail, error)) (*ent.CapturedMail, error) {
 	if err := w.Validate(); err != nil {
 		return nil, err
 	}
@@ -64,7 +71,7 @@ func (s *Service) Latest(ctx context.Context, w LatestQuery) (*ent.CapturedMail,
 	defer again.Stop()
 	for {
 		stored := s.waits.stored.next() // subscribe before the query, so that no later mail is missed
-		found, err := s.findNewest(ctx, w)
+		found, err := s.findNewest(ctx, w, read)
 		if err != nil || found != nil {
 			return found, err
 		}
@@ -98,13 +105,17 @@ func (w LatestQuery) notFoundMessage() string {
 }
 
 // findNewest returns nil if no email matches.
-func (s *Service) findNewest(ctx context.Context, w LatestQuery) (*ent.CapturedMail, error) {
+func (s *Service) findNewest(ctx context.Context, w LatestQuery,
+	read func(ctx context.Context, id int64) (*ent.CapturedMail, error)) (*ent.CapturedMail, error) {
 	query := s.db.Ent.CapturedMail.Query().Order(capturedmail.ByID(sql.OrderDesc()))
+	if w.Tenant != "" {
+		query.Where(capturedmail.AccountID(w.Tenant))
+	}
 	if parsed, err := address.Parse(w.To); err == nil {
-		query.Where(func(sel *sql.Selector) {
-			sel.Where(sql.ExprP("EXISTS (SELECT FROM jsonb_array_elements_text("+sel.C(capturedmail.FieldRcptTo)+
-				") AS one WHERE lower(one) = lower($1))", parsed.AddrSpec()))
-		})
+		query.Where(matchRecipients(func(b *sql.Builder, column string) {
+			b.WriteString("EXISTS (SELECT FROM jsonb_array_elements_text(" + column + ") AS one WHERE lower(one) = lower(").
+				Arg(parsed.AddrSpec()).WriteString("))")
+		}))
 	}
 	if w.Subject != "" {
 		query.Where(capturedmail.SubjectContainsFold(w.Subject))
@@ -116,7 +127,7 @@ func (s *Service) findNewest(ctx context.Context, w LatestQuery) (*ent.CapturedM
 	if err != nil {
 		return nil, fmt.Errorf("find captured mail: %w", err)
 	}
-	found, err := s.Get(ctx, id)
+	found, err := read(ctx, id)
 	if fault.KindOf(err) == fault.NotFound { // deleted between the two queries
 		return nil, nil //nolint:nilnil // as above
 	}

@@ -78,7 +78,7 @@ func TestLatestWaitsForMail(t *testing.T) {
 func TestLatestSeesMailOfOtherProcesses(t *testing.T) {
 	t.Parallel()
 	s := startInbox(t)
-	if err := s.insert(t.Context(), newMail("", []string{"bob@example.net"}, []byte(hello)), nil, false,
+	if err := s.insert(t.Context(), newMail(&session{to: []string{"bob@example.net"}}, []byte(hello)), nil, false,
 		nil); err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 // MailQuery narrows a list of emails.
 type MailQuery struct {
+	Tenant string // test tenant; empty means all mail of the installation
 	To     string // part of an envelope recipient, ignoring case; empty means all
 	Before int64  // id to continue below; 0 to start at the newest
 	Limit  int    // 1-200; 0: 50
@@ -34,7 +35,8 @@ type Line struct {
 // listColumns are all columns except the message.
 var listColumns = []string{capturedmail.FieldID, capturedmail.FieldReceivedAt, capturedmail.FieldMailFrom,
 	capturedmail.FieldRcptTo,
-	capturedmail.FieldFrom, capturedmail.FieldSubject, capturedmail.FieldMessageID, capturedmail.FieldSize}
+	capturedmail.FieldFrom, capturedmail.FieldSubject, capturedmail.FieldMessageID, capturedmail.FieldSize,
+	capturedmail.FieldAccountID}
 
 // List returns emails without their content, newest first.
 func (s *Service) List(ctx context.Context, q MailQuery) ([]Line, error) {
@@ -45,13 +47,14 @@ func (s *Service) List(ctx context.Context, q MailQuery) ([]Line, error) {
 		return nil, fault.InvalidField("limit", "must be between 1 and %d", maxLimit)
 	}
 	query := s.db.Ent.CapturedMail.Query().Order(capturedmail.ByID(sql.OrderDesc())).Limit(q.Limit)
+	if q.Tenant != "" {
+		query.Where(capturedmail.AccountID(q.Tenant))
+	}
 	if q.Before > 0 {
 		query.Where(capturedmail.IDLT(q.Before))
 	}
 	if q.To != "" {
-		query.Where(func(sel *sql.Selector) {
-			sel.Where(sql.ExprP("strpos(lower("+sel.C(capturedmail.FieldRcptTo)+"::text), lower($1)) > 0", q.To))
-		})
+		query.Where(hasRecipientPart(q.To))
 	}
 	found, err := query.Select(listColumns...).All(ctx)
 	if err != nil {

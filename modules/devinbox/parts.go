@@ -18,7 +18,7 @@ const partSize = 1 << 20
 // Plain SQL on the pool that transfers bytes in binary format: in text format, an email would be twice its
 // size.
 const (
-	insertMailSQL = `INSERT INTO captured_mails (mail_from, rcpt_to, "from", subject, message_id, size, raw) VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id`
+	insertMailSQL = `INSERT INTO captured_mails (mail_from, rcpt_to, "from", subject, message_id, size, raw, account_id) VALUES ($1, $2, $3, $4, $5, $6, $7, NULLIF($8, '')) RETURNING id`
 	insertPartSQL = `INSERT INTO captured_parts (mail_id, position, data) VALUES ($1, $2, $3)`
 	resizeMailSQL = `UPDATE captured_mails SET size = $2 WHERE id = $1`
 	selectPartSQL = `SELECT data FROM captured_parts WHERE mail_id = $1 AND position = $2`
@@ -43,7 +43,7 @@ func (s *Service) insert(ctx context.Context, m mail, buffer []byte, more bool, 
 		size := len(m.head)
 		var id int64
 		if err := tx.QueryRowContext(ctx, insertMailSQL, m.mailFrom, string(to), m.from, m.subject, m.messageID, size,
-			m.head).Scan(&id); err != nil {
+			m.head, m.tenant).Scan(&id); err != nil {
 			return err
 		}
 		if !more {

@@ -9,7 +9,9 @@ import (
 
 // Config configures the module.
 type Config struct {
-	// Domains are the domains where the sink simulates failing receivers; if empty, it accepts all mail.
+	// Open accepts mail without a test tenant, which development mode captures.
+	Open bool
+	// Domains are the domains where the sink simulates failing receivers for mail without a test tenant.
 	Domains []string
 }
 
@@ -47,7 +49,12 @@ func (c Config) scenarioOf(recipient string) scenario {
 		func(d string) bool { return strings.EqualFold(d, recipient[at+1:]) }) {
 		return scenarioAccept
 	}
-	local, _, _ := strings.Cut(recipient[:at], "+")
+	return scenarioOfLocalPart(recipient)
+}
+
+// scenarioOfLocalPart returns the scenario of a recipient at any domain.
+func scenarioOfLocalPart(recipient string) scenario {
+	local, _, _ := strings.Cut(recipient[:max(0, strings.LastIndexByte(recipient, '@'))], "+")
 	switch p := scenario(strings.ToLower(local)); p {
 	case scenarioBounce, scenarioSoftBounce, scenarioDelay, scenarioComplain, scenarioSlow:
 		return p

@@ -20,7 +20,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-var played = Config{Domains: []string{"dev.test", "sandbox.dev.test"}}
+var played = Config{Open: true, Domains: []string{"dev.test", "sandbox.dev.test"}}
 
 func TestScenarioOfRecipient(t *testing.T) {
 	t.Parallel()

@@ -29,7 +29,7 @@ type report struct {
 
 const (
 	maxReturned = 32 << 10 // bytes of the email's header that a report quotes
-	userAgent   = "Postrider-Development-Mode/1.0"
+	userAgent   = "Postrider-Test-Mode/1.0"
 )
 
 // headerOf returns the header at the beginning of an email.
@@ -56,17 +56,17 @@ func (r report) compose(now time.Time) (raw []byte, err error) {
 		return dsn.ComposeComplaint(dsn.ComplaintReport{From: address.Address{Name: "Feedback Loop", Local: "feedback",
 			Domain: domain}, To: to,
 			Subject: "A reader complains", MessageID: messageID, Date: now, Headers: r.header,
-			Text: "A reader marked a message as spam. Development mode simulates this for " + r.recipient + ".\n",
+			Text: "A reader marked a message as spam. Postrider simulates this for " + r.recipient + ".\n",
 			Feedback: dsn.Feedback{Type: "abuse", UserAgent: userAgent, OriginalMailFrom: r.mailFrom,
 				OriginalRcptTo: []string{r.recipient}, ArrivalDate: r.arrived}})
 	}
 	return dsn.Compose(dsn.Notification{From: address.Address{Name: "Mail Delivery System", Local: "mailer-daemon",
 		Domain: domain}, To: to, Subject: "Undelivered Mail Returned to Sender", MessageID: messageID, Date: now,
-		Text:         "The mailbox of " + r.recipient + " was full for too long. Development mode simulates this.\n",
+		Text:         "The mailbox of " + r.recipient + " was full for too long. Postrider simulates this.\n",
 		ReportingMTA: "mx." + domain, ArrivalDate: r.arrived, Headers: r.header,
 		Recipients: []dsn.RecipientReport{{Address: r.recipient, Action: dsn.ActionFailed, Status: "4.2.2",
 			RemoteMTA:  "store." + domain,
-			Diagnostic: "452 4.2.2 <" + r.recipient + ">: the mailbox is over quota (simulated by development mode)"}}})
+			Diagnostic: "452 4.2.2 <" + r.recipient + ">: the mailbox is over quota (simulated)"}}})
 }
 
 func (r report) domain() string { return r.recipient[strings.LastIndexByte(r.recipient, '@')+1:] }

@@ -15,9 +15,10 @@ import (
 	"github.com/postrider/postrider/runtime/base/telemetry"
 	"github.com/postrider/postrider/runtime/base/worker"
 	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/page"
 )
 
-// Keep is the number of emails that are kept; MaxSize is the maximum size of an email, in bytes.
+// Keep is the number of emails that are kept of each tenant; MaxSize is the maximum size of an email, in bytes.
 const (
 	Keep    = 1000
 	MaxSize = 150 << 20
@@ -29,45 +30,53 @@ type Params struct {
 
 	Config  Config `optional:"true"`
 	DB      *db.DB
+	Cursors *page.Codec `optional:"true"` // nil: test tenants have no list of their mail
 	Logger  *slog.Logger
 	Workers *worker.Metrics `optional:"true"`
 }
 
 // Service is the sink with its captured mail.
 type Service struct {
-	db       *db.DB
-	log      *slog.Logger
+	db      *db.DB
+	cursors *page.Codec
+	log     *slog.Logger
+	sink    sink
+	trimmed trimCounter
+	waits   waits
+	stage   simulator
+	reports *reports
+	tasks   *worker.Tasks
+}
+
+// sink is the SMTP server.
+type sink struct {
 	listener net.Listener
 	server   *smtp.Server
 	served   chan struct{}
-	trimmed  counter
-	waits    waits
-	stage    simulator
-	reports  *reports
-	tasks    *worker.Tasks
+	password string // of connections with mail of test mode
 }
 
 // New listens on a free loopback port. The sink does not respond before Start.
 func New(p Params) (*Service, error) {
 	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, fmt.Errorf("development inbox: %w", err)
+		return nil, fmt.Errorf("test inbox: %w", err)
 	}
-	s := &Service{db: p.DB, log: p.Logger, listener: listener, served: make(chan struct{}),
-		waits: waits{draining: make(chan struct{})},
+	s := &Service{db: p.DB, cursors: p.Cursors, log: p.Logger, sink: sink{listener: listener, served: make(chan struct{}),
+		password: newPassword()}, waits: waits{draining: make(chan struct{})},
 		stage: newStage(p.Config), reports: newReports(), tasks: worker.NewTasks(p.Logger, p.Workers)}
-	s.server = newServer(s)
+	s.sink.server = newServer(s)
 	return s, nil
 }
 
 // Addr returns the host:port of the sink.
-func (s *Service) Addr() string { return s.listener.Addr().String() }
+func (s *Service) Addr() string { return s.sink.listener.Addr().String() }
 
 // Start starts receiving mail.
 func (s *Service) Start(context.Context) error {
 	go func() {
-		defer close(s.served)
-		if err := s.server.Serve(s.listener); err != nil && !errors.Is(err, smtp.ErrServerClosed) {
+		defer close(s.sink.served)
+		if err := s.sink.server.Serve(s.sink.listener); err != nil && !errors.Is(err, smtp.ErrServerClosed) {
 			s.log.Error("the development inbox stopped unexpectedly", telemetry.KeyError, err)
 		}
 	}()
@@ -75,12 +84,15 @@ func (s *Service) Start(context.Context) error {
 	return nil
 }
 
+// IsOpen reports whether the sink accepts mail that does not belong to test mode, as development mode sends it.
+func (s *Service) IsOpen() bool { return s.stage.Open }
+
 // Stop stops the sink. Deliveries must have stopped before.
 func (s *Service) Stop(ctx context.Context) error {
 	s.tasks.Stop(ctx)
 	s.stage.stop()
-	err := s.server.Close()
-	<-s.served
+	err := s.sink.server.Close()
+	<-s.sink.served
 	if err != nil && !errors.Is(err, smtp.ErrServerClosed) {
 		return fmt.Errorf("development inbox: %w", err)
 	}

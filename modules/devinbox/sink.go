@@ -7,13 +7,10 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
-	"entgo.io/ent/dialect/sql"
 	"github.com/emersion/go-smtp"
 
-	"github.com/postrider/postrider/ent/capturedmail"
 	"github.com/postrider/postrider/runtime/base/telemetry"
 	"github.com/postrider/postrider/runtime/mail/message"
 )
@@ -22,15 +19,15 @@ const (
 	sinkTimeout  = time.Minute
 	storeTimeout = 10 * time.Second
 	largeTimeout = 2 * time.Minute // for emails larger than one part
-	trimEvery    = 100             // captures between two deletions of old mail
 )
 
-// newServer sets no limits on clients, because only this process knows the port, which is on loopback.
+// newServer sets no limits on clients, because the port is on loopback, and only this process knows the password.
 func newServer(s *Service) *smtp.Server {
 	server := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) {
 		return &session{inbox: s},
 			nil
 	}))
+	server.AllowInsecureAuth = true
 	server.Domain = "inbox.localhost"
 	server.MaxMessageBytes = MaxSize + 1 // because the library rejects a message of exactly the limit
 	server.MaxLineLength = 64 << 10
@@ -41,27 +38,39 @@ func newServer(s *Service) *smtp.Server {
 
 // session is one SMTP connection.
 type session struct {
-	inbox *Service
-	from  string
-	to    []string
+	inbox  *Service
+	tenant string // test tenant whose mail the connection delivers; empty for mail of development mode
+	from   string
+	to     []string
 }
 
-var _ smtp.Session = (*session)(nil)
+var _ smtp.AuthSession = (*session)(nil)
 
 func (s *session) Mail(from string, _ *smtp.MailOptions) error {
+	if s.tenant == "" && !s.inbox.stage.Open {
+		return smtp.ErrAuthRequired
+	}
 	s.from, s.to = from, nil
 	return nil
 }
 
+// scenarioOf returns the scenario of a recipient: at any domain in test mode.
+func (s *session) scenarioOf(to string) scenario {
+	if s.tenant != "" {
+		return scenarioOfLocalPart(to)
+	}
+	return s.inbox.stage.scenarioOf(to)
+}
+
 func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
-	switch s.inbox.stage.scenarioOf(to) {
+	switch s.scenarioOf(to) {
 	case scenarioBounce:
 		return &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "<" + to +
-			">: no such mailbox (simulated by development mode)"}
+			">: no such mailbox (simulated)"}
 	case scenarioDelay:
 		if !s.inbox.stage.greylist.admit(s.from, to) {
 			return &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 7, 1}, Message: "<" + to +
-				">: greylisted, try again in a minute (simulated by development mode)"}
+				">: greylisted, try again in a minute (simulated)"}
 		}
 	}
 	s.to = append(s.to, to)
@@ -78,14 +87,14 @@ func (s *session) Data(r io.Reader) error {
 		return err
 	}
 	said := s.reports(head)
-	if slices.ContainsFunc(s.to, func(to string) bool { return s.inbox.stage.scenarioOf(to) == scenarioSlow }) {
+	if slices.ContainsFunc(s.to, func(to string) bool { return s.scenarioOf(to) == scenarioSlow }) {
 		select {
 		case <-time.After(s.inbox.stage.slowness):
 		case <-s.inbox.stage.stopping:
 			return errStopping
 		}
 	}
-	if err := s.inbox.capture(newMail(s.from, s.to, head), buffer, more, r); err != nil {
+	if err := s.inbox.capture(newMail(s, head), buffer, more, r); err != nil {
 		s.inbox.log.Error("captured mail could not be stored", telemetry.KeyError, err)
 		return &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 3, 0},
 			Message: "The inbox cannot store the mail at the moment"}
@@ -100,7 +109,7 @@ func (s *session) Data(r io.Reader) error {
 func (s *session) reports(head []byte) (list []report) {
 	now := time.Now()
 	for _, to := range s.to {
-		if p := s.inbox.stage.scenarioOf(to); s.from != "" && (p == scenarioSoftBounce || p == scenarioComplain) {
+		if p := s.scenarioOf(to); s.from != "" && (p == scenarioSoftBounce || p == scenarioComplain) {
 			list = append(list, report{part: p, mailFrom: s.from, recipient: to, header: headerOf(head), arrived: now,
 				due: now.Add(s.inbox.stage.later)})
 		}
@@ -113,6 +122,7 @@ func (s *session) Logout() error { return nil }
 
 // mail is the row of a message, without its further parts.
 type mail struct {
+	tenant                   string
 	mailFrom                 string
 	to                       []string
 	from, subject, messageID string
@@ -120,8 +130,8 @@ type mail struct {
 }
 
 // newMail parses the header for the list. If the header cannot be parsed, only the columns of the list are empty.
-func newMail(from string, to []string, head []byte) mail {
-	m := mail{mailFrom: from, to: to, head: head}
+func newMail(s *session, head []byte) mail {
+	m := mail{tenant: s.tenant, mailFrom: s.from, to: s.to, head: head}
 	if read, err := message.ReadHead(bytes.NewReader(head)); err == nil {
 		m.from, m.subject, m.messageID = formatAddresses(read.Authors), read.Subject, read.MessageID
 	}
@@ -140,8 +150,8 @@ func (s *Service) capture(m mail, buffer []byte, more bool, r io.Reader) error {
 		return fmt.Errorf("store: %w", err)
 	}
 	s.waits.stored.notify()
-	if s.trimmed.isDue() {
-		return s.trim(ctx)
+	if s.trimmed.isDue(m.tenant, len(m.head)) {
+		return s.trim(ctx, m.tenant)
 	}
 	return nil
 }
@@ -161,19 +171,3 @@ func formatAddresses(list []message.Mailbox) string {
 	}
 	return strings.Join(shown, ", ")
 }
-
-// trim deletes all but the newest emails.
-func (s *Service) trim(ctx context.Context) error {
-	oldest, err := s.db.Ent.CapturedMail.Query().Order(capturedmail.ByID(sql.OrderDesc())).Offset(Keep).
-		Limit(1).IDs(ctx)
-	if err != nil || len(oldest) == 0 {
-		return err
-	}
-	_, err = s.db.Ent.CapturedMail.Delete().Where(capturedmail.IDLTE(oldest[0])).Exec(ctx)
-	return err
-}
-
-// counter counts captures and reports when old mail is due for deletion.
-type counter struct{ n atomic.Int64 }
-
-func (c *counter) isDue() bool { return c.n.Add(1)%trimEvery == 0 }

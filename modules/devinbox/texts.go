@@ -34,7 +34,7 @@ func (s *Service) CatchText(ctx context.Context, t TextMessage) error {
 		t.Segments); err != nil {
 		return fmt.Errorf("catch a text message: %w", err)
 	}
-	if s.trimmed.isDue() {
+	if s.trimmed.isDue("sms", len(t.Text)) {
 		if _, err := s.db.SQL.ExecContext(ctx, trimTextsSQL, Keep); err != nil {
 			return fmt.Errorf("delete older text messages: %w", err)
 		}

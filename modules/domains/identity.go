@@ -13,6 +13,7 @@ import (
 	"github.com/postrider/postrider/modules/domains/signing"
 	"github.com/postrider/postrider/runtime/base/cache"
 	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/mail/dkim"
 	"github.com/postrider/postrider/runtime/storage/db"
@@ -95,9 +96,9 @@ func newLookups(d *db.DB, keys *signing.Ring, sandbox string) *lookups {
 }
 
 // Identity returns the identity that signs mail from the address, or domain_not_verified. Every account may
-// use the sandbox domain.
+// use the sandbox domain. Test mode sends from the same domains.
 func (l *lookups) Identity(ctx context.Context, accountID string, from address.Address) (SigningIdentity, error) {
-	key := identityKey{accountID: accountID, name: from.Domain}
+	key := identityKey{accountID: id.HomeAccount(accountID), name: from.Domain}
 	if from.Domain == l.sandbox {
 		key.accountID = "" // one row for all accounts
 	}

@@ -16,6 +16,7 @@ import (
 
 // Get returns one domain of the account.
 func (s *Service) Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error) {
+	accountID = id.HomeAccount(accountID)
 	if !id.Is(id.Domain, domainID) { // some strings fail as a parameter: PostgreSQL does not accept NUL
 		return nil, fault.NoSuch("domain", domainID)
 	}
@@ -38,6 +39,7 @@ func (s *Service) List(ctx context.Context, accountID string, r page.Request) (p
 // ListFiltered returns one page of the account's domains that match a filter.
 func (s *Service) ListFiltered(ctx context.Context, accountID string, f Filter,
 	r page.Request) (page.Page[*ent.Domain], error) {
+	accountID = id.HomeAccount(accountID)
 	query, err := s.query(accountID, f)
 	if err != nil {
 		return page.Page[*ent.Domain]{}, err
@@ -49,6 +51,7 @@ func (s *Service) ListFiltered(ctx context.Context, accountID string, f Filter,
 
 // Count returns the number of the account's domains that match a filter, up to the limit most.
 func (s *Service) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
+	accountID = id.HomeAccount(accountID)
 	query, err := s.query(accountID, f)
 	if err != nil {
 		return 0, err
@@ -145,6 +148,7 @@ func (s *Service) ZoneFile(ctx context.Context, accountID, domainID string) (str
 
 // GetMany returns the domains with the given ids that belong to the account, in no particular order.
 func (s *Service) GetMany(ctx context.Context, accountID string, domainIDs ...string) ([]*ent.Domain, error) {
+	accountID = id.HomeAccount(accountID)
 	found, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID), domain.IDIn(domainIDs...)).
 		WithKeys(signing.LoadListedKeys).All(ctx)
 	if err != nil {

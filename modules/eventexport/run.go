@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/postrider/postrider/modules/eventexport/jetstream"
+	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/base/worker"
 	"github.com/postrider/postrider/runtime/work/bus"
 	"github.com/postrider/postrider/runtime/work/event"
@@ -65,7 +66,7 @@ func (s *Service) publishMissing(ctx context.Context, c cursor, facts []event.Fa
 	var missing []event.Fact
 	var places []int
 	for i, f := range facts {
-		if there[i] = stored[f.ID] || !isPublic(f.Type); !there[i] {
+		if there[i] = stored[f.ID] || !isExported(f); !there[i] {
 			missing, places = append(missing, f), append(places, i)
 		}
 	}
@@ -86,11 +87,11 @@ func (s *Service) publishMissing(ctx context.Context, c cursor, facts []event.Fa
 	return there, sent, err
 }
 
-// isPublic reports whether a type is exported. Types unknown to this version come from a newer version and are
-// exported, because otherwise the position would skip them.
-func isPublic(t event.Type) bool {
-	entry, known := event.Lookup(t)
-	return !known || entry.IsPublic()
+// isExported reports whether a fact is exported. Facts of test mode are not. Types unknown to this version come from a
+// newer version and are exported, because otherwise the position would skip them.
+func isExported(f event.Fact) bool {
+	entry, known := event.Lookup(f.Type)
+	return (!known || entry.IsPublic()) && !id.IsTestTenant(f.AccountID)
 }
 
 // positionReached returns the position before the first missing fact.

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	entsource "github.com/postrider/postrider/ent/source"
+	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
 
@@ -231,5 +232,43 @@ func TestSmarthostPrecedence(t *testing.T) {
 	if got := choose(t, w.Ways, 1,
 		Question{AccountID: w.dedicated, DomainID: w.dedicatedDomain2}); got[0] != "smarthost:two.example.com:465" {
 		t.Errorf("the domain's own smarthost was not preferred: %s", got[0])
+	}
+}
+
+// testSink is the server that captures mail of test mode.
+type testSink struct{}
+
+func (testSink) TestWay(tenant string) smtpclient.Way {
+	return smtpclient.Way{Label: "smarthost:" + tenant, Smarthost: &smtpclient.Smarthost{Host: "127.0.0.1", InProcess: true}}
+}
+
+// No configuration makes mail of test mode leave by another way than the sink.
+func TestMailOfTestModeGoesToTheSink(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Ways.config.testMail = testSink{}
+	w.add(t, SourceInput{Address: "192.0.2.1", Hostname: "out1.example.com", Pool: "shared"})
+	w.smarthost(t, SmarthostInput{Account: w.free, URL: plain("smtps://relay.example.com")})
+	w.config.Fallback = &smtpclient.Smarthost{Host: "fallback.example.com", Port: 587}
+	tenant := id.TestTenantOf(w.free)
+	for _, via := range []string{"", ViaFallback} {
+		for _, captured := range []bool{false, true} {
+			w.Ways.config.Captured = captured
+			ways, err := w.Choose(t.Context(), []Question{{AccountID: w.free}, {AccountID: tenant, Via: via,
+				Destination: "example.net"}})
+			if err != nil || ways[1].Smarthost == nil || !ways[1].Smarthost.InProcess ||
+				ways[1].Label != "smarthost:"+tenant {
+				t.Errorf("via %q, captured %t: the way of test mode is %+v, %v, want the sink", via, captured, ways[1], err)
+			}
+		}
+	}
+	w.Ways.config.Captured = false
+	if w.HasFallback(tenant, "") {
+		t.Error("mail of test mode has a fallback")
+	}
+	w.Ways.config.testMail = nil
+	ways, err := w.Choose(t.Context(), []Question{{AccountID: tenant, Destination: "example.net"}})
+	if err != nil || ways[0].Smarthost != nil || ways[0].Label != "" {
+		t.Errorf("without the sink, the way is %+v, %v, want the zero way, which deliveries refuse", ways[0], err)
 	}
 }

@@ -18,6 +18,8 @@ type Config struct {
 	// Fallback is the fallback smarthost of the installation, or nil.
 	Fallback *smtpclient.Smarthost
 
+	testMail TestMail // nil: mail of test mode has the zero Way, with which it is not sent
+
 	ReadEvery   time.Duration // maximum age of the configuration; default 5 s
 	ReportEvery time.Duration // how often TLS session counts are stored; default 1 min
 	GoneAfter   time.Duration // how long a source waits for a process that has it; default 10 min

@@ -16,6 +16,7 @@
 // # Choosing a way
 //
 // The first match applies:
+//   - For mail of test mode: the server in this process that captures it (TestMail).
 //   - The smarthost of the domain, else of the account, with use "always".
 //   - For a message that requests the fallback: the fallback smarthost of the domain, else of the account,
 //     else of the installation.

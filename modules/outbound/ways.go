@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/base/telemetry"
 	"github.com/postrider/postrider/runtime/base/worker"
+	"github.com/postrider/postrider/runtime/mail/smtpclient"
 	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/work/node/machine"
 )
@@ -21,6 +22,11 @@ type Signals interface {
 	Subscribe(channel string) (<-chan struct{}, func())
 }
 
+// TestMail receives the mail of test mode instead of the recipients' servers.
+type TestMail interface {
+	TestWay(tenantID string) smtpclient.Way
+}
+
 // WaysParams contains the parameters of NewWays.
 type WaysParams struct {
 	fx.In
@@ -28,8 +34,9 @@ type WaysParams struct {
 	Config   Config
 	DB       *db.DB
 	Accounts Accounts
-	Signals  Signals `optional:"true"` // if nil, Ways only polls every few seconds
-	Nodes    Nodes   `optional:"true"` // if nil, this is the only process, and every way is local
+	TestMail TestMail `optional:"true"` // see Config
+	Signals  Signals  `optional:"true"` // if nil, Ways only polls every few seconds
+	Nodes    Nodes    `optional:"true"` // if nil, this is the only process, and every way is local
 	Box      *secret.Box
 	Logger   *slog.Logger
 	Workers  *worker.Metrics `optional:"true"`
@@ -57,6 +64,7 @@ func NewWays(p WaysParams) (*Ways, error) {
 		return nil, err
 	}
 	config := p.Config.withDefaults()
+	config.testMail = p.TestMail
 	return &Ways{config: config, accounts: p.Accounts, signals: p.Signals, log: p.Logger,
 		tasks: worker.NewTasks(p.Logger, p.Workers), gained: make(chan struct{}, 1),
 		reader: &reader{db: p.DB, box: p.Box, log: p.Logger, nodes: p.Nodes, goneAfter: config.GoneAfter}}, nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/sending/records"
+	"github.com/postrider/postrider/runtime/base/id"
 )
 
 // Purged counts what a purge deleted.
@@ -72,12 +73,24 @@ func (s *Service) purgeAccounts(ctx context.Context, now time.Time, total *Purge
 			if err := s.purgeAccount(ctx, a, now, total); err != nil {
 				return fmt.Errorf("purge account %s: %w", a.AccountID, err)
 			}
+			if err := s.purgeTestMode(ctx, a, now, total); err != nil {
+				return fmt.Errorf("purge test mode of account %s: %w", a.AccountID, err)
+			}
 			after = a.AccountID
 		}
 		if len(page) < accountPage {
 			return nil
 		}
 	}
+}
+
+// purgeTestMode deletes the old data of test mode, if the account has any.
+func (s *Service) purgeTestMode(ctx context.Context, a accounts.Retention, now time.Time, total *Purged) error {
+	if a.TestDays == 0 {
+		return nil
+	}
+	return s.purgeAccount(ctx, accounts.Retention{AccountID: id.TestTenantOf(a.AccountID), BodyDays: a.TestDays,
+		RecordDays: a.TestDays}, now, total)
 }
 
 func (s *Service) purgeAccount(ctx context.Context, a accounts.Retention, now time.Time, total *Purged) error {

@@ -6,12 +6,14 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/templateversion"
+	"github.com/postrider/postrider/runtime/base/id"
 )
 
 // VersionBodies returns the html and text of versions, keyed by id, both as sent and as their authors wrote
 // them. Versions omits these fields. Other fields are not set.
 func (s *Service) VersionBodies(ctx context.Context, accountID string,
 	versionIDs ...int64) (map[int64]*ent.TemplateVersion, error) {
+	accountID = id.HomeAccount(accountID)
 	rows, err := s.db.Ent.TemplateVersion.Query().
 		Where(templateversion.AccountID(accountID), templateversion.IDIn(versionIDs...)).
 		Select(templateversion.FieldID, templateversion.FieldHTML, templateversion.FieldText,

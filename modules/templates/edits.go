@@ -10,6 +10,7 @@ import (
 	"github.com/postrider/postrider/ent/template"
 	"github.com/postrider/postrider/ent/templateedit"
 	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/storage/page"
 )
@@ -87,6 +88,7 @@ func recordEdit(ctx context.Context, tx *ent.Tx, t *ent.Template, author string,
 // draft itself.
 func (s *Service) Edits(ctx context.Context, accountID, idOrAlias string,
 	r page.Request) (page.Page[*ent.TemplateEdit], error) {
+	accountID = id.HomeAccount(accountID)
 	return listNumbered(ctx, s, accountID, idOrAlias, "edits", r,
 		func(templateID string, at page.Position) ([]*ent.TemplateEdit, error) {
 			return s.db.Ent.TemplateEdit.Query().
@@ -99,6 +101,7 @@ func (s *Service) Edits(ctx context.Context, accountID, idOrAlias string,
 
 // Edit returns one edit with its html and text.
 func (s *Service) Edit(ctx context.Context, accountID, idOrAlias string, number int) (*ent.TemplateEdit, error) {
+	accountID = id.HomeAccount(accountID)
 	t, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
 	if err != nil {
 		return nil, err

@@ -154,6 +154,7 @@ func storeImage(ctx context.Context, tx *ent.Tx, accountID string, i Image, dige
 
 // Images lists the images of an account, newest first.
 func (s *Service) Images(ctx context.Context, accountID string) ([]Image, error) {
+	accountID = id.HomeAccount(accountID)
 	found, err := db.All(ctx, s.db.SQL, scanImage, listImagesSQL, accountID, MaxImages)
 	return found, fault.Wrap("list images", err)
 }

@@ -106,6 +106,7 @@ func IsRef(word string) bool { return badAlias(word) == "" || id.Is(id.Template,
 
 // Get returns one template of the account by its id or alias.
 func (s *Service) Get(ctx context.Context, accountID, idOrAlias string) (Template, error) {
+	accountID = id.HomeAccount(accountID)
 	found, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
 	if err != nil {
 		return Template{}, err
@@ -116,6 +117,7 @@ func (s *Service) Get(ctx context.Context, accountID, idOrAlias string) (Templat
 // List returns one page of the account's templates, newest first, without html and text. It returns Invalid for
 // an invalid query.
 func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (page.Page[Template], error) {
+	accountID = id.HomeAccount(accountID)
 	if err := q.Validate().Err(); err != nil {
 		return page.Page[Template]{}, err
 	}
@@ -135,6 +137,7 @@ func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (page
 
 // Count counts the templates that match the filters, up to a limit.
 func (s *Service) Count(ctx context.Context, accountID string, q ListQuery, most int) (int, error) {
+	accountID = id.HomeAccount(accountID)
 	if err := q.Validate().Err(); err != nil {
 		return 0, err
 	}
@@ -183,6 +186,7 @@ func withoutBodies(columns []string) []string {
 // Bodies returns the html and text that List omits, keyed by template id. Other fields are not set.
 func (s *Service) Bodies(ctx context.Context, accountID string,
 	templateIDs ...string) (map[string]*ent.Template, error) {
+	accountID = id.HomeAccount(accountID)
 	rows, err := s.db.Ent.Template.Query().Where(template.AccountID(accountID), template.IDIn(templateIDs...)).
 		Select(template.FieldID, template.FieldHTML, template.FieldText).All(ctx)
 	if err != nil {
@@ -198,6 +202,7 @@ func (s *Service) Bodies(ctx context.Context, accountID string,
 // Translations returns the translations that List omits, keyed by template id. Other fields are not set.
 func (s *Service) Translations(ctx context.Context, accountID string,
 	templateIDs ...string) (map[string]*ent.Template, error) {
+	accountID = id.HomeAccount(accountID)
 	rows, err := s.db.Ent.Template.Query().Where(template.AccountID(accountID), template.IDIn(templateIDs...),
 		template.LocalesNotNil()).Select(template.FieldID, template.FieldTranslations).All(ctx)
 	if err != nil {
@@ -265,6 +270,7 @@ func (s *Service) loadTemplate(ctx context.Context, from db.Execer, row *ent.Tem
 
 // GetMany returns the account's templates with the given ids, without html and text, in no particular order.
 func (s *Service) GetMany(ctx context.Context, accountID string, templateIDs ...string) ([]Template, error) {
+	accountID = id.HomeAccount(accountID)
 	rows, err := s.db.Ent.Template.Query().Where(template.AccountID(accountID), template.IDIn(templateIDs...)).
 		Select(withoutBodies(template.Columns)...).All(ctx)
 	if err != nil {

@@ -54,6 +54,7 @@ const (
 // template.id, template.alias, template.locale, template.time_zone, template.variables.<key>. It leaves
 // {{unsubscribe_url}} unchanged for the send to replace.
 func (s *Service) Render(ctx context.Context, accountID string, ref Ref, variables map[string]any) (Rendered, error) {
+	accountID = id.HomeAccount(accountID)
 	published, err := s.resolvePublished(ctx, accountID, ref)
 	if err != nil {
 		return Rendered{}, err
@@ -82,6 +83,7 @@ type PreviewInput struct {
 // Preview renders the draft, with unsaved changes or without, or any version for its author. Its errors name
 // variables.<key>, locale, time_zone, subject, html and text, and draft.<field> for fields of the changes.
 func (s *Service) Preview(ctx context.Context, accountID, idOrAlias string, in PreviewInput) (Rendered, error) {
+	accountID = id.HomeAccount(accountID)
 	t, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
 	if err != nil {
 		return Rendered{}, err

@@ -7,6 +7,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/templateversion"
 	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
@@ -14,6 +15,7 @@ import (
 // or Invalid.
 func (s *Service) Versions(ctx context.Context, accountID, idOrAlias string,
 	r page.Request) (page.Page[*ent.TemplateVersion], error) {
+	accountID = id.HomeAccount(accountID)
 	return listNumbered(ctx, s, accountID, idOrAlias, "versions", r,
 		func(templateID string, at page.Position) ([]*ent.TemplateVersion, error) {
 			return s.db.Ent.TemplateVersion.Query().
@@ -38,6 +40,7 @@ func listNumbered[T any](ctx context.Context, s *Service, accountID, idOrAlias, 
 
 // CountVersions counts the versions of a template, up to a limit.
 func (s *Service) CountVersions(ctx context.Context, accountID, templateID string, most int) (int, error) {
+	accountID = id.HomeAccount(accountID)
 	found, err := s.db.Ent.TemplateVersion.Query().
 		Where(templateversion.AccountID(accountID), templateversion.TemplateID(templateID)).Limit(most).IDs(ctx)
 	return len(found), err
@@ -45,6 +48,7 @@ func (s *Service) CountVersions(ctx context.Context, accountID, templateID strin
 
 // Version returns one version with its html and text, in the form that sends use.
 func (s *Service) Version(ctx context.Context, accountID, idOrAlias string, number int) (*ent.TemplateVersion, error) {
+	accountID = id.HomeAccount(accountID)
 	t, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
 	if err != nil {
 		return nil, err

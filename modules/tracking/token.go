@@ -54,6 +54,7 @@ const (
 	formClick    = 0x11 // the target begins with http://, which is omitted
 	formClickTLS = 0x12 // the target begins with https://, which is omitted
 	formBound    = 0x20 // added to the other forms
+	formTest     = 0x40 // added to the other forms if the account is a test tenant
 	uuidSize     = 16
 	headSize     = 1 + 2*uuidSize
 	macSize      = 12
@@ -70,16 +71,20 @@ type tokens struct {
 type minter struct {
 	head []byte // space for the form, then the ids
 	mac  hash.Hash
+	test byte   // formTest, or 0
 	host string // host for which the tokens are issued
 }
 
 // newMinter returns the minter for an email whose links are under a host, or under ownHost.
 func (t tokens) newMinter(accountID, emailID, host string) (*minter, error) {
 	m := &minter{head: make([]byte, 1, headSize), mac: hmac.New(sha256.New, t.keys[0]), host: host}
+	if id.IsTestTenant(accountID) {
+		m.test = formTest
+	}
 	for _, of := range []struct {
 		prefix id.Prefix
 		text   string
-	}{{id.Account, accountID}, {id.Email, emailID}} {
+	}{{id.Account, id.HomeAccount(accountID)}, {id.Email, emailID}} {
 		parsed, err := typeid.FromString(of.text)
 		if err != nil || parsed.Prefix() != string(of.prefix) {
 			return nil, fmt.Errorf("tracking: %q is not an id of kind %s", of.text, of.prefix)
@@ -103,7 +108,7 @@ func (m *minter) mintToken(form byte, rest string) string {
 	body := make([]byte, 0, headSize+len(rest)+macSize)
 	body = append(body, m.head...)
 	body = append(body, rest...)
-	body[0] = form | formBound
+	body[0] = form | formBound | m.test
 	m.mac.Reset()
 	writeSigned(m.mac, body, m.host)
 	sum := m.mac.Sum(nil)
@@ -153,11 +158,14 @@ func decodeMark(body []byte) (m LinkToken, err error) {
 	if m.AccountID, err = formatID(id.Account, body[1:1+uuidSize]); err != nil {
 		return LinkToken{}, err
 	}
+	if body[0]&formTest != 0 {
+		m.AccountID = id.TestTenantOf(m.AccountID)
+	}
 	if m.EmailID, err = formatID(id.Email, body[1+uuidSize:headSize]); err != nil {
 		return LinkToken{}, err
 	}
 	rest := string(body[headSize:])
-	switch body[0] &^ formBound {
+	switch body[0] &^ (formBound | formTest) {
 	case formOpen:
 		if m.Kind = Open; rest != "" {
 			return LinkToken{}, ErrForged

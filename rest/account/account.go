@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/rest/api/body"
 	"github.com/postrider/postrider/rest/api/openapi"
 	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/base/id"
 )
 
 // Service is the part of accounts that the account operations use.
@@ -75,7 +76,7 @@ func Routes(service Service) api.Routes {
 		api.Handle(g, api.Operation{
 			Method: http.MethodGet, Path: "/account", ID: "getAccount", Needs: rights.ReadAccount,
 			Summary: "Retrieve the account", Description: "Returns the account with its plan and its usage of the " +
-				"plan's caps.",
+				"plan's caps. In test mode, caps, usage and retention are those of test mode.",
 			Example: map[string]any{"account": accountExample()},
 		}, e.getAccount)
 		api.HandleBody(g, api.Operation{
@@ -137,7 +138,7 @@ func (e *edge) updateAccount(ctx context.Context, c *api.Call, _ *api.None,
 
 func newAccountRecord(p accounts.Profile) accountRecord {
 	return accountRecord{
-		ID: p.ID, Name: p.Name, Email: p.Email, Plan: accountPlan{ID: p.Plan.ID, Name: p.Plan.Name},
+		ID: id.HomeAccount(p.ID), Name: p.Name, Email: p.Email, Plan: accountPlan{ID: p.Plan.ID, Name: p.Plan.Name},
 		Limits: accountLimits(p.Plan.Limits()),
 		Usage:  newAccountUsage(p.Usage), ProductionUnlocked: p.IsUnlocked(true), PaymentMethod: p.PaymentMethod,
 		RequireSecondFactor: p.SecondFactor, Suspended: p.Suspended,

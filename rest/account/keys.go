@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/apikey"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/rest/api"
@@ -42,6 +43,7 @@ type keyRecord struct {
 	ID          string            `json:"id" doc:"The ID of the API key." example:"key_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Name        string            `json:"name" doc:"A human-readable name." example:"web shop"`
 	Prefix      string            `json:"prefix" doc:"The first characters of the secret, which help you recognize the key." example:"svc_Zk3v9QpA"`
+	Mode        string            `json:"mode" enum:"live,test" doc:"In test mode, emails are captured instead of sent, and all data is separate from live mode."`
 	Scope       string            `json:"scope" enum:"full,sending,read" doc:"What the key may do."`
 	Permissions []string          `json:"permissions" nullable:"false" doc:"What the key can do within its scope; empty for everything that the scope allows." example:"[\"emails:send\"]"`
 	DomainIDs   []string          `json:"domain_ids" nullable:"false" doc:"The domains that the key may send from. If empty, all domains."`
@@ -139,6 +141,9 @@ func KeyRoutes(service KeyService) api.Routes {
 func keyBody(in *accounts.NewKey) body.Object {
 	return body.Object{Name: "CreateAPIKey", Fields: []body.Field{
 		{Name: "name", Type: keyName(&in.Name), Need: body.RequiredByService, About: "A name to recognize the key by.", Example: "web shop"},
+		{Name: "mode", Type: body.Choice(&in.Mode, apikey.ModeLive, apikey.ModeTest), Default: "live", About: "With " +
+			"`test`, emails of the key are captured instead of sent, and its data is separate from live mode. Its secret " +
+			"begins with `svc_test_`. The mode cannot change."},
 		{Name: "scope", Type: scope{&in.Scope}, Default: "full", About: "What the key may do."},
 		{Name: "permissions", Type: body.List(&in.Permissions, permission), About: "What the key can do within its scope: " +
 			"each entry allows one kind of access to one kind of resource. A key with permissions can use only the REST " +
@@ -208,7 +213,7 @@ type createdKey struct {
 
 func newKeyRecord(k createdKey) keyRecord {
 	return keyRecord{CreatorRole: wire.OrNull(string(k.by.Role)), CreatorLeft: k.by.Former, ID: k.ID, Name: k.Name,
-		Prefix: k.Prefix, Scope: string(k.Scope), Permissions: wire.List(k.Permissions), DomainIDs: wire.List(k.DomainIds),
+		Prefix: k.Prefix, Mode: string(k.Mode), Scope: string(k.Scope), Permissions: wire.List(k.Permissions), DomainIDs: wire.List(k.DomainIds),
 		AllowedIPs: wire.List(k.AllowedIps), ExpiresAt: wire.OptionalTime{At: k.ExpiresAt},
 		LastUsedAt: wire.OptionalTime{At: k.LastUsedAt}, LastUsedIP: k.LastUsedIP,
 		CreatedAt: wire.Time(k.CreatedAt),
@@ -304,7 +309,7 @@ func (e *keyEdge) revokeKey(ctx context.Context, accountID, keyID string) error 
 
 func keyExample() map[string]any {
 	return map[string]any{
-		"id": "key_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "web shop", "prefix": "svc_Zk3v9QpA", "scope": "sending", "permissions": []any{"emails:send"}, "domain_ids": []any{},
+		"id": "key_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "web shop", "prefix": "svc_Zk3v9QpA", "mode": "live", "scope": "sending", "permissions": []any{"emails:send"}, "domain_ids": []any{},
 		"allowed_ips": []any{}, "expires_at": nil, "last_used_at": "2026-01-15T09:40:00.000Z", "last_used_ip": "192.0.2.10", "created_at": "2026-01-15T09:30:00.000Z",
 		"revoked_at": nil, "created_by": "usr_01kf0m4w7he6x8q2v5b3n9c1ta",
 		"creator_role": "developer", "creator_left": false,

@@ -69,7 +69,7 @@ func (f *fakeAccounts) UpdateAccount(_ context.Context, _ string, c accounts.Acc
 
 func (f *fakeAccounts) key() *ent.APIKey {
 	created := time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)
-	return &ent.APIKey{ID: keyID, Name: "web shop", Prefix: "svc_Zk3v9QpA", Scope: apikey.ScopeSending,
+	return &ent.APIKey{ID: keyID, Name: "web shop", Prefix: "svc_Zk3v9QpA", Mode: apikey.ModeLive, Scope: apikey.ScopeSending,
 		CreatedAt: created, LastUsedAt: &created}
 }
 

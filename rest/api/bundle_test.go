@@ -1,8 +1,10 @@
 package api_test
 
 import (
+	"cmp"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/modules/accounts/desk"
+	"github.com/postrider/postrider/modules/accounts/rights/rightstest"
 	"github.com/postrider/postrider/modules/accounts/team"
 	"github.com/postrider/postrider/modules/eventlog"
 	"github.com/postrider/postrider/modules/signin"
@@ -33,6 +36,7 @@ import (
 	"github.com/postrider/postrider/rest/statistics"
 	"github.com/postrider/postrider/rest/suppressions"
 	"github.com/postrider/postrider/rest/templates"
+	"github.com/postrider/postrider/rest/testinbox"
 	"github.com/postrider/postrider/rest/webhooks"
 	"github.com/postrider/postrider/runtime/base/intake"
 	"github.com/postrider/postrider/runtime/base/secret"
@@ -78,7 +82,7 @@ func (b *bundle) routes() []api.Routes {
 	var all []api.Routes
 	for _, resource := range []string{"emails", "domains", "account", "suppressions", "templates", "contacts",
 		"webhooks", "received-emails", "event-log", "smtp-credentials", "automations", "sms-settings", "session",
-		"members", "billing", "operator", "requests"} {
+		"members", "billing", "operator", "requests", "test"} {
 		all = append(all, b.routesBelow(resource)...)
 	}
 	return all
@@ -123,6 +127,8 @@ func (b *bundle) routesBelow(resource string) []api.Routes {
 			operator.BillingRoutes(b.billing)}
 	case "requests":
 		return []api.Routes{requests.Routes(&b.requests)}
+	case "test":
+		return []api.Routes{testinbox.Routes(fakeInbox{})}
 	case "event-log":
 		return []api.Routes{events.Routes(b.events, nil)}
 	default:
@@ -201,10 +207,29 @@ type request struct {
 	method, path, body string
 	key                string // scope of the API key: full, sending, read; "" means full, "-" means no key
 	header             map[string]string
+	live               bool // also for operations that are available only in test mode
+}
+
+// inMode returns the request in the mode of its operation.
+func (q request) inMode() request {
+	if q.live || !strings.HasPrefix(q.path, "/api/test/") {
+		return q
+	}
+	if q.key == "-" || q.key == rightstest.OperatorKey {
+		q.header = maps.Clone(q.header)
+		if q.header == nil {
+			q.header = map[string]string{}
+		}
+		q.header["Postrider-Mode"] = "test"
+		return q
+	}
+	q.key = "test_" + cmp.Or(q.key, "full")
+	return q
 }
 
 func (b *bundle) do(t *testing.T, q request) answer {
 	t.Helper()
+	q = q.inMode()
 	r, err := http.NewRequestWithContext(t.Context(), q.method, b.URL+q.path, strings.NewReader(q.body))
 	if err != nil {
 		t.Fatal(err)

@@ -29,6 +29,7 @@ import (
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/mail/lint"
 	"github.com/postrider/postrider/runtime/storage/page"
 	"github.com/postrider/postrider/runtime/web/idempotency"
@@ -37,6 +38,11 @@ import (
 type fakeAuth struct{}
 
 func (fakeAuth) Authenticate(_ context.Context, bearer string, from netip.Addr) (accounts.Caller, error) {
+	if name, is := strings.CutPrefix(bearer, "svc_test_"); is {
+		c, err := fakeAuth{}.Authenticate(context.Background(), "svc_"+name, from)
+		c.AccountID = id.TestTenantOf(c.AccountID)
+		return c, err
+	}
 	if name, is := strings.CutPrefix(bearer, "svc_permission_"); is {
 		return accounts.Caller{AccountID: accountID, KeyID: "key_1", Scope: rights.ScopeFull,
 			Permissions: []rights.Permission{rights.Permission(name)}}, nil

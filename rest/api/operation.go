@@ -176,6 +176,12 @@ func (op Operation) Permission() rights.Permission {
 	return p
 }
 
+// TestAccess returns how the operation works in test mode.
+func (op Operation) TestAccess() rights.TestAccess {
+	access, _ := rights.TestAccessOf(op.Path, op.Needs)
+	return access
+}
+
 func (op Operation) toOpenAPI(schema *huma.Schema) openapi.OperationDoc {
 	out := openapi.OperationDoc{Idempotent: op.idempotent, Problems: op.Problems, Media: op.Media, Forms: op.Forms,
 		Example: op.Example, Answer: op.schema,

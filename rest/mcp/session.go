@@ -32,7 +32,7 @@ type session struct {
 }
 
 // forwarded are the header fields that identify the caller and its origin.
-var forwarded = append([]string{admission.HeaderAccount}, loopback.ClientFields...)
+var forwarded = append([]string{admission.HeaderAccount, accounts.HeaderMode}, loopback.ClientFields...)
 
 func newSession(h *Handler, caller accounts.Caller, r *http.Request) *session {
 	client := loopback.CopyClient(r, forwarded...)

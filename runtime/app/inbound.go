@@ -10,9 +10,12 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/deliverability"
+	"github.com/postrider/postrider/modules/devinbox"
 	"github.com/postrider/postrider/modules/inbound"
+	"github.com/postrider/postrider/modules/outbound"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/sending/linkcheck"
+	"github.com/postrider/postrider/runtime/app/listeners"
 	"github.com/postrider/postrider/runtime/base/intake"
 	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/mail/authn"
@@ -23,6 +26,17 @@ import (
 
 // inboundPeers are the dependencies of the module inbound for checking messages.
 var inboundPeers = fx.Provide(newVerifier, newSpamFilter)
+
+// testMail passes mail of test mode to the server that captures it, and reports of its simulated receivers to the listener
+// for mail servers.
+var testMail = fx.Options(
+	fx.Provide(func(s *devinbox.Service) outbound.TestMail { return s }),
+	fx.Invoke(func(s *devinbox.Service, _ outbound.TestMail, in *listeners.Inbound) {
+		if in != nil {
+			s.ReportTo(in.Addr())
+		}
+	}),
+)
 
 func newVerifier(resolver *dnsx.Resolver, budget *intake.Budget, log *slog.Logger) inbound.Verifier {
 	return createVerifier(resolver, budget, log)

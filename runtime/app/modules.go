@@ -65,6 +65,7 @@ import (
 	restsms "github.com/postrider/postrider/rest/sms"
 	reststatistics "github.com/postrider/postrider/rest/statistics"
 	restsuppressions "github.com/postrider/postrider/rest/suppressions"
+	"github.com/postrider/postrider/rest/testinbox"
 	restwebhooks "github.com/postrider/postrider/rest/webhooks"
 	"github.com/postrider/postrider/runtime/app/development"
 	"github.com/postrider/postrider/runtime/app/listeners"
@@ -388,10 +389,13 @@ var registry = []Module{
 		Edges:  compatAPIs,
 	},
 	{
-		Name: "devinbox",
-		Line: "catches outbound mail, text messages and webhooks in development mode, shows them at /dev/inbox, simulates failures", Dev: true,
-		Uses:   []string{"sms", "webhooks"},
-		Option: fx.Options(devinbox.Module, development.PlayedFailures, hooks.Module, development.ReceivedWebhooks),
+		Name: "testmode", Line: "test keys, whose emails are captured instead of sent, and their inbox",
+		Requires: []string{"accounts"}, Uses: []string{"sending"}, Option: fx.Options(devinbox.Module, testMail), Routes: []route{routesOf(func(s *devinbox.Service) api.Routes { return testinbox.Routes(s) })},
+	},
+	{
+		Name: "devinbox", Line: "catches outbound mail, text messages and webhooks in development mode, shows them at /dev/inbox, simulates failures", Dev: true,
+		Requires: []string{"testmode"}, Uses: []string{"sms", "webhooks"},
+		Option: fx.Options(development.PlayedFailures, hooks.Module, development.ReceivedWebhooks),
 		Edges:  fx.Options(inboxPages, hookPaths),
 	},
 }

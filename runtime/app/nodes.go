@@ -55,9 +55,9 @@ func rolesOf(on modulesOn, concurrency int) []string {
 	return roles
 }
 
-// accountsConfig returns the plan of new accounts.
-func accountsConfig(cfg setting.Values) accounts.Config {
-	return accounts.Config{DefaultPlan: billing.DefaultPlan(cfg)}
+// accountsConfig returns the plan of new accounts, and whether they can have test keys.
+func accountsConfig(cfg setting.Values, on modulesOn) accounts.Config {
+	return accounts.Config{DefaultPlan: billing.DefaultPlan(cfg), NoTestMode: !slices.Contains(on, "testmode")}
 }
 
 // sendingConfig returns the settings of accepting and of delivering. A process without deliveries only

@@ -100,7 +100,28 @@ func (d *Authenticator) Authenticate(r *http.Request) (accounts.Caller, error) {
 	if err != nil {
 		return accounts.Caller{}, err
 	}
-	return d.sessions.AuthenticateSession(r.Context(), token, accountID)
+	return inMode(r)(d.sessions.AuthenticateSession(r.Context(), token, accountID))
+}
+
+// The values of the header for the mode.
+const (
+	ModeLive = "live"
+	ModeTest = "test"
+)
+
+// inMode passes on a caller in the mode that a request names, which is live by default. Error: Invalid.
+func inMode(r *http.Request) func(accounts.Caller, error) (accounts.Caller, error) {
+	return func(c accounts.Caller, err error) (accounts.Caller, error) {
+		wanted, given := r.Header[accounts.HeaderMode]
+		switch {
+		case err != nil || !given || len(wanted) == 1 && wanted[0] == ModeLive:
+			return c, err
+		case len(wanted) > 1 || wanted[0] != ModeTest:
+			return accounts.Caller{}, fault.InvalidField(accounts.HeaderMode, "must be one of live, test")
+		}
+		c.AccountID = id.TestTenantOf(c.AccountID)
+		return c, nil
+	}
 }
 
 // authenticateKey authenticates an API key, or an operator key for the account that the request names.
@@ -116,6 +137,11 @@ func (d *Authenticator) authenticateKey(r *http.Request) (accounts.Caller, error
 		} // an API key can begin with the same characters by chance
 	}
 	caller, err := d.keys.Authenticate(r.Context(), bearer, from)
+	if _, given := r.Header[accounts.HeaderMode]; given && err == nil {
+		return accounts.Caller{}, fault.Forbiddenf(fault.CodeInsufficientScope,
+			"An API key has one mode: remove the header %s, which only operator keys and sessions can use",
+			accounts.HeaderMode)
+	}
 	if _, given := r.Header[HeaderAccount]; given && err == nil {
 		return accounts.Caller{}, fault.Forbiddenf(fault.CodeInsufficientScope,
 			"An API key belongs to one account: remove the header %s, which only operator keys and sessions can use",
@@ -135,7 +161,7 @@ func (d *Authenticator) authenticateOperator(r *http.Request, bearer string,
 	if err != nil || accountID == "" {
 		return caller, err
 	}
-	return d.operators.AuthenticateOperator(r.Context(), bearer, from, accountID)
+	return inMode(r)(d.operators.AuthenticateOperator(r.Context(), bearer, from, accountID))
 }
 
 // accountOf returns the account that a request names, or "" if it names none. Error: Invalid.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
@@ -32,9 +33,10 @@ type Service struct{ db *db.DB }
 // New returns a new Service.
 func New(d *db.DB) *Service { return &Service{d} }
 
-// Brand returns the brand of an account, or the zero Brand if it has none.
+// Brand returns the brand of an account, or the zero Brand if it has none. Both modes have the same brand.
 func (s *Service) Brand(ctx context.Context, accountID string) (Brand, error) {
-	found, err := db.All(ctx, s.db.SQL, brandFields, `SELECT name, color, logo, updated_at FROM account_brands WHERE id = $1`, accountID)
+	found, err := db.All(ctx, s.db.SQL, brandFields, `SELECT name, color, logo, updated_at FROM account_brands WHERE id = $1`,
+		id.HomeAccount(accountID))
 	if err != nil {
 		return Brand{}, fmt.Errorf("brand: %w", err)
 	}

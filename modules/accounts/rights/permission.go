@@ -23,6 +23,7 @@ var resources = map[string]string{
 	"sms-messages":    "sms", "sms-settings": "sms",
 	"suppressions": "suppressions", "category-opt-outs": "suppressions",
 	"templates": "templates", "template-images": "templates",
+	"test":     "emails",
 	"webhooks": "webhooks", "webhook-deliveries": "webhooks",
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/sending/lifecycle"
 	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/base/intake"
 	"github.com/postrider/postrider/runtime/base/telemetry"
 	"github.com/postrider/postrider/runtime/base/worker"
@@ -54,6 +55,8 @@ func (s *Service) makeAttempt(ctx context.Context, d Job, lease *worker.Lease) s
 	case d.untried != "":
 		return smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseWait,
 			Err: fmt.Errorf("not tried: %s", d.untried)}
+	case id.IsTestTenant(d.accountID) && !isCapture(d.way):
+		return refusedOutcome("mail of test mode is never sent, and this process does not capture it")
 	}
 	msg, done, err := s.composer.Sign(ctx, d.message)
 	if err != nil {
@@ -80,6 +83,10 @@ func (s *Service) makeAttempt(ctx context.Context, d Job, lease *worker.Lease) s
 	}
 	return out
 }
+
+// isCapture reports whether a way ends in this process. It is the last check before an attempt: whatever has chosen the
+// way, no mail of test mode leaves the machine.
+func isCapture(way smtpclient.Way) bool { return way.Smarthost != nil && way.Smarthost.InProcess }
 
 // beforeFinalDot returns the check that runs right before the final dot. A worker that was paused past its
 // lease must not send a message that another worker has claimed since.

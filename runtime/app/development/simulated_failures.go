@@ -6,7 +6,6 @@ import (
 	"github.com/postrider/postrider/modules/devinbox"
 	"github.com/postrider/postrider/modules/outbound"
 	"github.com/postrider/postrider/modules/suppression"
-	"github.com/postrider/postrider/runtime/app/listeners"
 	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/ops/config"
 )
@@ -17,21 +16,15 @@ func playedConfig(cfg setting.Values) devinbox.Config {
 	if cfg.Mode != setting.Dev || outbound.MainExit.Get(cfg).How != outbound.Capture {
 		return devinbox.Config{}
 	}
-	return devinbox.Config{Domains: []string{Domain, config.SandboxDomain.Get(cfg)}}
+	return devinbox.Config{Open: true, Domains: []string{Domain, config.SandboxDomain.Get(cfg)}}
 }
 
-// PlayedFailures adds the module devinbox, which simulates the failures. Reports go to the listener for mail
-// servers. The suppressed addresses are one mailbox per domain; the seeder adds them to the suppression
-// list.
+// PlayedFailures configures the module devinbox to simulate the failures. The suppressed addresses are one mailbox per
+// domain; the seeder adds them to the suppression list.
 var PlayedFailures = fx.Options(
 	fx.Provide(playedConfig),
 	fx.Decorate(func(c suppression.Config, played devinbox.Config) suppression.Config {
 		c.Mailboxes = append(c.Mailboxes, played.SuppressedAddresses()...)
 		return c
-	}),
-	fx.Invoke(func(s *devinbox.Service, in *listeners.Inbound) {
-		if in != nil {
-			s.ReportTo(in.Addr())
-		}
 	}),
 )

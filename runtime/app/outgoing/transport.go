@@ -71,7 +71,7 @@ func (p transportParams) config() (smtpclient.Config, error) {
 	case out.How == outbound.Smarthost:
 		c.Smarthost = &smtpclient.Smarthost{Host: out.Host, Port: out.Port, Implicit: out.ImplicitTLS,
 			Username: out.Username, Password: out.Password.Reveal()}
-	case out.How == outbound.Capture && p.Inbox == nil:
+	case out.How == outbound.Capture && (p.Inbox == nil || !p.Inbox.IsOpen()):
 		return c, errNoInbox
 	case out.How == outbound.Capture:
 		var err error

@@ -47,6 +47,7 @@ type Prefix string
 // The prefixes in use.
 const (
 	Account     Prefix = "acc"
+	TestTenant  Prefix = "tst" // see TestTenantOf
 	User        Prefix = "usr"
 	APIKey      Prefix = "key"
 	OperatorKey Prefix = "opk"

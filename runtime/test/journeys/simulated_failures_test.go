@@ -93,7 +93,7 @@ func TestDevelopmentModeSimulatesFailures(t *testing.T) { //nolint:tparallel // 
 			to := "complain+1@" + domain
 			id := s.sendMessage(t, []string{to})
 			if data := string(webhookOf(t, heard, "email.complained", id)); !strings.Contains(data, `"type":"abuse"`) ||
-				!strings.Contains(data, "Postrider-Development-Mode") {
+				!strings.Contains(data, "Postrider-Test-Mode") {
 				t.Errorf("the webhook received %s, want a complaint of development mode's feedback loop", data)
 			}
 			waitForStatus(t, s.App, id, "delivered")

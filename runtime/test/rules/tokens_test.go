@@ -14,7 +14,7 @@ import (
 // something else is described after a dash.
 var tokenSources = map[string][]string{
 	// secret.NewToken and rand.Text, by file
-	"modules/accounts/key.go":              {"API key"},
+	"modules/accounts/secret.go":           {"API key"},
 	"modules/accounts/operatorkey.go":      {"Operator key"},
 	"modules/relay/credential.go":          {"SMTP credential"},
 	"modules/webhooks/endpoint.go":         {"Webhook signing secret"},
@@ -29,7 +29,8 @@ var tokenSources = map[string][]string{
 	"modules/domains/add.go":               {"Ownership record"},
 	"modules/domains/claim_verify.go":      {"Ownership record"},
 	"modules/domains/signing/ring.go":      {"- the selector of a DKIM key, which is public"},
-	"modules/devinbox/report.go":           {"- a Message-ID of development mode"},
+	"modules/devinbox/report.go":           {"- a Message-ID of a simulated report"},
+	"modules/devinbox/tenant.go":           {"- a password that this process uses on its own connections"},
 	"modules/templates/language/engine.go": {"- a mark within a render"},
 	"runtime/app/development/seed.go":      {"API key", "SMTP credential"},
 	"rest/pages/dashboard/dashboard.go":    {"- a nonce of the Content-Security-Policy of one answer"},

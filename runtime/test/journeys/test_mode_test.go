@@ -1,0 +1,115 @@
+package journeys_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/test/harness"
+)
+
+// capturedAnswer is the response of GET /test/inbox/latest.
+type capturedAnswer struct {
+	CapturedEmail struct {
+		ID, Mode, Subject, Text string
+		To, Links               []string
+	} `json:"captured_email"`
+}
+
+// latest waits for an email of test mode.
+func latest(t *testing.T, app *harness.App, to string) (got capturedAnswer) {
+	t.Helper()
+	answer := app.Do(t, http.MethodGet, "/api/test/inbox/latest?wait=20s&to="+url.QueryEscape(to), nil)
+	if answer.Status != http.StatusOK {
+		t.Fatalf("waiting for the email to %s got %d %s, want 200", to, answer.Status, answer.Body)
+	}
+	answer.JSON(t, &got)
+	return got
+}
+
+// An email of a test key is captured, and its outcome and events are those of real mail. The mail host of the recipient
+// sees nothing, although the account delivers to it in live mode.
+func TestJourneyTestModeCapturesMail(t *testing.T) {
+	t.Parallel()
+	app := harness.Start(t, nil)
+	app.MailDomain(t, "example.net")
+	test := withKey(app, keyFor(t, app.Do, asked{"name": "tests", "mode": "test"}))
+	if !strings.HasPrefix(test.APIKey, "svc_test_") {
+		t.Errorf("the test key begins with %.9s, want svc_test_", test.APIKey)
+	}
+	target, heard := newListener(t)
+	wantAnswer(t, "creating an endpoint of test mode",
+		test.Do(t, http.MethodPost, "/api/webhooks", asked{"url": target}), http.StatusOK)
+
+	id := test.Send(t, `{"from":"ada@dev.test","to":"bob@example.net","subject":"Reset","text":"Go to https://app.example.com/reset?t=1."}`)
+	got := latest(t, test, "bob@example.net").CapturedEmail
+	if got.Mode != "test" || got.Subject != "Reset" || len(got.Links) != 1 ||
+		got.Links[0] != "https://app.example.com/reset?t=1" {
+		t.Errorf("captured %+v, want the email with its link", got)
+	}
+	wantAnswer(t, "reading the captured email", test.Do(t, http.MethodGet, "/api/test/inbox/"+got.ID, nil), http.StatusOK)
+	expect.Eventually(t, "the email is delivered", func() bool {
+		return strings.Contains(string(test.Do(t, http.MethodGet, "/api/emails/"+id, nil).Body), `"status":"delivered"`)
+	})
+	for body := ""; !strings.Contains(body, "email.delivered"); {
+		body = (<-heard).body
+	}
+
+	test.Send(t, `{"from":"ada@dev.test","to":"bounce@example.net","subject":"s","text":"t"}`)
+	test.Send(t, `{"from":"ada@dev.test","to":"complain@example.net","subject":"s","text":"t"}`)
+	for _, address := range []string{"bounce@example.net", "complain@example.net"} {
+		expect.Eventually(t, address+" is suppressed in test mode", func() bool {
+			return test.Do(t, http.MethodGet, "/api/suppressions/"+address, nil).Status == http.StatusOK
+		})
+		wantAnswer(t, "reading the suppression of "+address+" in live mode",
+			app.Do(t, http.MethodGet, "/api/suppressions/"+address, nil), http.StatusNotFound)
+	}
+	if stats := app.MX.Stats(); stats.Connections != 0 {
+		t.Errorf("the mail host of the recipient got %d connections, want none", stats.Connections)
+	}
+	app.Send(t, `{"from":"ada@dev.test","to":"bounce@example.net","subject":"live","text":"t"}`)
+	expect.Eventually(t, "the live email is delivered", func() bool { return app.MX.Stats().Accepted == 1 })
+}
+
+// A test key sees nothing of live mode and changes nothing of the live account, and a live key sees nothing of test mode.
+func TestModesAreSeparate(t *testing.T) {
+	t.Parallel()
+	app := startCaptured(t)
+	test := withKey(app, keyFor(t, app.Do, asked{"name": "tests", "mode": "test"}))
+	emails := map[*harness.App]string{
+		app:  app.Send(t, `{"from":"ada@dev.test","to":"bob@example.net","subject":"live","text":"t"}`),
+		test: test.Send(t, `{"from":"ada@dev.test","to":"bob@example.net","subject":"test","text":"t"}`),
+	}
+	for own, id := range emails {
+		for other := range emails {
+			want := http.StatusOK
+			if other != own {
+				want = http.StatusNotFound
+			}
+			wantAnswer(t, "reading the email "+id, other.Do(t, http.MethodGet, "/api/emails/"+id, nil), want)
+			listed := strings.Contains(string(other.Do(t, http.MethodGet, "/api/emails", nil).Body), id)
+			if listed != (other == own) {
+				t.Errorf("the email %s is listed in the other mode", id)
+			}
+		}
+	}
+	domain := idOfDomain(t, app, "dev.test")
+	wantAnswer(t, "reading a domain in test mode", test.Do(t, http.MethodGet, "/api/domains/"+domain, nil), http.StatusOK)
+	wantAnswer(t, "deleting a domain in test mode", test.Do(t, http.MethodDelete, "/api/domains/"+domain, nil),
+		http.StatusForbidden, "insufficient_scope")
+	wantAnswer(t, "creating a key in test mode", test.Do(t, http.MethodPost, "/api/api-keys", asked{"name": "n"}),
+		http.StatusForbidden, "insufficient_scope")
+	wantAnswer(t, "reading the account in test mode", test.Do(t, http.MethodGet, "/api/account", nil), http.StatusOK)
+	wantAnswer(t, "reading the test inbox with a live key", app.Do(t, http.MethodGet, "/api/test/inbox", nil),
+		http.StatusForbidden, "insufficient_scope")
+	latest(t, test, "bob@example.net")
+	var inbox struct {
+		CapturedEmails []struct{ Subject string } `json:"captured_emails"`
+	}
+	test.Do(t, http.MethodGet, "/api/test/inbox", nil).JSON(t, &inbox)
+	if len(inbox.CapturedEmails) != 1 || inbox.CapturedEmails[0].Subject != "test" {
+		t.Errorf("the test inbox lists %+v, want only the email of test mode", inbox.CapturedEmails)
+	}
+}
