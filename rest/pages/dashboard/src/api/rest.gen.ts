@@ -84,6 +84,11 @@ export interface components {
     BrandRecord: { color: string | null; logo: string | null; name: string | null; updated_at: string | null }
     CancelEvent: { conditions?: string; event: string; step?: string }
     CancelRule: (string) | (components['schemas']["CancelEvent"])
+    CapturedAnswer: { captured_email: components['schemas']["CapturedEmail"] }
+    CapturedEmail: { attachments: (components['schemas']["CapturedFile"])[]; findings: (components['schemas']["Finding"])[]; from: string; headers: (components['schemas']["CapturedField"])[]; html: string | null; id: string; links: (string)[]; message_id: string; mode: "test"; received_at: string; return_path: string; size: number; subject: string; text: string | null; to: (string)[] }
+    CapturedEmailList: { captured_emails: (components['schemas']["ListedEmail"])[]; has_more: boolean; next_cursor: string | null }
+    CapturedField: { name: string; value: string }
+    CapturedFile: { content_type: string; filename: string; inline: boolean; size: number }
     CardRecord: { brand: string; exp_month: number; exp_year: number; last4: string }
     CeremonyAnswer: { challenge_id: string; options: Record<string, unknown> }
     ChangePlan: { plan: string }
@@ -101,7 +106,7 @@ export interface components {
     ConfirmEmail: { code?: string | null; password?: string | null; token: string }
     ConfirmSession: { code?: string; passkey?: (components['schemas']["PasskeyAssertion"]); password?: string }
     ContactUnsubscribedEvent: { created_at: string; data: components['schemas']["UnsubscribePayload"]; type: "contact.unsubscribed" }
-    CreateAPIKey: { allowed_ips?: (string)[] | null; domain_ids?: (string)[] | null; expires_at?: string | null; name: string; permissions?: ("account:read" | "account:write" | "automations:read" | "automations:write" | "contacts:write" | "domains:read" | "domains:write" | "emails:read" | "emails:send" | "emails:write" | "events:read" | "events:send" | "received_emails:read" | "received_emails:write" | "requests:read" | "sms:read" | "sms:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "webhooks:read" | "webhooks:write")[] | null; scope?: "full" | "sending" | "read" | null }
+    CreateAPIKey: { allowed_ips?: (string)[] | null; domain_ids?: (string)[] | null; expires_at?: string | null; mode?: "live" | "test" | null; name: string; permissions?: ("account:read" | "account:write" | "automations:read" | "automations:write" | "contacts:write" | "domains:read" | "domains:write" | "emails:read" | "emails:send" | "emails:write" | "events:read" | "events:send" | "received_emails:read" | "received_emails:write" | "requests:read" | "sms:read" | "sms:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "webhooks:read" | "webhooks:write")[] | null; scope?: "full" | "sending" | "read" | null }
     CreateAccount: { name: string }
     CreateAccountAsOperator: { email: string; name: string; owner_name?: string | null; plan?: string | null; production_unlocked?: boolean | null; unmetered?: boolean | null }
     CreateAutomation: { description?: string | null; goal?: (components['schemas']["GoalDefinition"]) | (null); name: string; steps: (components['schemas']["StepDefinition"])[]; timezone?: string | null; trigger: (components['schemas']["TriggerDefinition"]) }
@@ -215,9 +220,10 @@ export interface components {
     InvoiceList: { has_more: boolean; invoices: (components['schemas']["InvoiceRecord"])[]; next_cursor: string | null }
     InvoiceRecord: { created_at: string | null; currency: string; id: string; number: string | null; pdf_url: string | null; period_end: string | null; period_start: string | null; status: "draft" | "open" | "paid" | "uncollectible" | "void"; total: number; url: string | null }
     KeyAnswer: { api_key: components['schemas']["KeyRecord"] }
-    KeyRecord: { allowed_ips: (string)[]; created_at: string; created_by: string | null; creator_left: boolean; creator_role: "owner" | "admin" | "developer" | "billing" | "viewer" | null; domain_ids: (string)[]; expires_at: string | null; id: string; last_used_at: string | null; last_used_ip: string | null; name: string; permissions: (string)[]; prefix: string; revoked_at: string | null; scope: "full" | "sending" | "read" }
+    KeyRecord: { allowed_ips: (string)[]; created_at: string; created_by: string | null; creator_left: boolean; creator_role: "owner" | "admin" | "developer" | "billing" | "viewer" | null; domain_ids: (string)[]; expires_at: string | null; id: string; last_used_at: string | null; last_used_ip: string | null; mode: "live" | "test"; name: string; permissions: (string)[]; prefix: string; revoked_at: string | null; scope: "full" | "sending" | "read" }
     LaterEvent: { after?: string | null; data?: Record<string, unknown> | null; name: string }
     LineRecord: { amount: number; description: string }
+    ListedEmail: { from: string; id: string; message_id: string; mode: "test"; received_at: string; return_path: string; size: number; snippet: string; subject: string; to: (string)[] }
     ListingRecord: { checked_at: string; fix: string | null; found: string; list: string; listed_since: string | null; page: string | null; status: "listed" | "clear" | "refused" | "broken" | "unknown"; subject: string }
     LoggedEvent: (components['schemas']["LoggedEventAccountRateExceeded"]) | (components['schemas']["LoggedEventAccountUsageReached"]) | (components['schemas']["LoggedEventAutomationCompleted"]) | (components['schemas']["LoggedEventAutomationFailed"]) | (components['schemas']["LoggedEventAutomationStarted"]) | (components['schemas']["LoggedEventAutomationStepCompleted"]) | (components['schemas']["LoggedEventContactUnsubscribed"]) | (components['schemas']["LoggedEventDomainAdded"]) | (components['schemas']["LoggedEventDomainClaimStarted"]) | (components['schemas']["LoggedEventDomainClaimed"]) | (components['schemas']["LoggedEventDomainDeleted"]) | (components['schemas']["LoggedEventDomainDeliverabilityDegraded"]) | (components['schemas']["LoggedEventDomainDkimRotated"]) | (components['schemas']["LoggedEventDomainFailed"]) | (components['schemas']["LoggedEventDomainLost"]) | (components['schemas']["LoggedEventDomainTemporaryFailure"]) | (components['schemas']["LoggedEventDomainUpdated"]) | (components['schemas']["LoggedEventDomainVerified"]) | (components['schemas']["LoggedEventEmailBounced"]) | (components['schemas']["LoggedEventEmailCancelled"]) | (components['schemas']["LoggedEventEmailClicked"]) | (components['schemas']["LoggedEventEmailComplained"]) | (components['schemas']["LoggedEventEmailDelivered"]) | (components['schemas']["LoggedEventEmailDeliveryDelayed"]) | (components['schemas']["LoggedEventEmailFailed"]) | (components['schemas']["LoggedEventEmailOpened"]) | (components['schemas']["LoggedEventEmailReceived"]) | (components['schemas']["LoggedEventEmailScheduled"]) | (components['schemas']["LoggedEventEmailSent"]) | (components['schemas']["LoggedEventEmailSuppressed"]) | (components['schemas']["LoggedEventSuppressionAdded"]) | (components['schemas']["LoggedEventSuppressionRemoved"]) | (components['schemas']["LoggedEventWebhookDisabled"])
     LoggedEventAccountRateExceeded: { created_at: string; data: components['schemas']["ExceededRatePayload"]; id: string; type: "account.rate_exceeded" }
@@ -946,6 +952,15 @@ export interface paths {
   }
   "/templates/{id}/versions/{version}": {
     get: { parameters: { query?: never; path: { id: string; version: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["VersionAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+  }
+  "/test/inbox": {
+    get: { parameters: { query?: { limit?: number; cursor?: string; to?: string }; path?: never; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["CapturedEmailList"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+  }
+  "/test/inbox/latest": {
+    get: { parameters: { query?: { to?: string; subject?: string; wait?: string }; path?: never; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["CapturedAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+  }
+  "/test/inbox/{id}": {
+    get: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["CapturedAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
   "/user": {
     patch: { parameters: { query?: never; path?: never; header?: never; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["UpdateUser"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["UserAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
