@@ -10,6 +10,7 @@ import (
 
 	"github.com/postrider/postrider/modules/sending/sendingtest"
 	"github.com/postrider/postrider/modules/templates"
+	"github.com/postrider/postrider/modules/templates/language"
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
@@ -136,6 +137,30 @@ func TestCheckRejectsTokenWithoutLink(t *testing.T) {
 		}); err != nil || found != refused {
 			t.Errorf("%s: the problems are %v (%v), want the token rejected: %t", step, problems, err, refused)
 		}
+	}
+}
+
+// A step cannot send a layout or a partial.
+func TestCheckRejectsLayouts(t *testing.T) {
+	t.Parallel()
+	w, store, _ := templateWorld(t)
+	made, err := store.Add(t.Context(), sendingtest.Account, templates.NewTemplate{Kind: language.KindLayout, Alias: "base",
+		Name: "Base", HTML: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Publish(t.Context(), sendingtest.Account, made.ID, "", nil); err != nil {
+		t.Fatal(err)
+	}
+	a, err := w.Create(t.Context(), sendingtest.Account, []byte(`{"name": "Test", "trigger": {"event": "e"},
+		"steps": [{"type": "send_email", "from": "ada@dev.test", "template": {"alias": "base"}}]}`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	problems, err := w.Check(t.Context(), w.caller(), a.ID)
+	if err != nil || len(problems) != 1 || problems[0].Path != "steps[0].template" ||
+		problems[0].Message != "is a layout; only templates can be sent" {
+		t.Errorf("the problems of a step with a layout are %+v, %v", problems, err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package templates
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/ent/template"
+	"github.com/postrider/postrider/ent/templateversion"
 	"github.com/postrider/postrider/modules/templates/language"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/storage/db"
@@ -34,13 +36,18 @@ type component struct {
 	reason  string // why it cannot be used
 }
 
+// maxComponentSize is how many bytes of components are read for one template, except for the last one.
+const maxComponentSize = 8 << 20
+
 // componentReader reads the components of one expansion, each once. A component keeps the state of its first use.
 type componentReader struct {
 	*Service
 
 	accountID string
 	known     map[string]component // by alias
-	err       error                // of the database
+	size      int                  // bytes of their sources
+	expander  language.Expander
+	err       error // of the database
 }
 
 func (s *Service) newComponentReader(accountID string) *componentReader {
@@ -52,19 +59,24 @@ func (r *componentReader) read(ctx context.Context, kind, alias string) componen
 	if known, ok := r.known[alias]; ok || r.err != nil {
 		return known
 	}
+	if r.size > maxComponentSize {
+		return component{reason: "the layouts and partials are larger than 8 MB in all languages"}
+	}
 	c, err := r.load(ctx, kind, alias)
 	if err != nil {
 		r.err = err
 		return component{reason: "cannot be read"}
 	}
+	r.size += c.content.size()
 	r.known[alias] = c
 	return c
 }
 
 func (r *componentReader) load(ctx context.Context, kind, alias string) (component, error) {
-	row, err := r.find(ctx, r.db.Ent.Template, r.accountID, alias)
+	row, err := r.db.Ent.Template.Query().Where(template.AccountID(r.accountID), template.Alias(alias)).
+		Select(template.FieldID, template.FieldKind, template.FieldVersion).Only(ctx)
 	switch {
-	case fault.KindOf(err) == fault.NotFound:
+	case ent.IsNotFound(err):
 		return component{reason: fmt.Sprintf("there is no %s with the alias %s", kind, alias)}, nil
 	case err != nil:
 		return component{}, err
@@ -72,7 +84,13 @@ func (r *componentReader) load(ctx context.Context, kind, alias string) (compone
 		return component{pin: shape.Component{Kind: row.Kind},
 			reason: fmt.Sprintf("the %s %s is not published", row.Kind, alias)}, nil
 	}
-	v, err := r.getVersion(ctx, r.db.Ent.TemplateVersion, r.accountID, row.ID, *row.Version)
+	v, err := r.db.Ent.TemplateVersion.Query().Where(templateversion.AccountID(r.accountID),
+		templateversion.TemplateID(row.ID), templateversion.Number(*row.Version)).
+		Select(templateversion.FieldNumber, templateversion.FieldSourceHTML, templateversion.FieldSourceText,
+			templateversion.FieldSourceTranslations, templateversion.FieldVariables).Only(ctx)
+	if ent.IsNotFound(err) { // deleted since
+		return component{reason: fmt.Sprintf("there is no %s with the alias %s", kind, alias)}, nil
+	}
 	if err != nil {
 		return component{}, err
 	}
@@ -109,11 +127,11 @@ func (r *componentReader) expand(ctx context.Context, kind, alias string, c cont
 	used := map[string]component{}
 	size := 0
 	out.content.eachBody(func(field, locale string, e *language.Engine, source *string) {
-		if r.err != nil || size > maxTranslatedSize {
+		if r.err != nil || size > maxTranslatedSize || ctx.Err() != nil {
 			return
 		}
 		root := language.Component{Kind: kind, Name: alias, Source: *source, Variables: c.variables}
-		flat, err := e.Expand(field, root, func(kind, name string) (language.Component, string) {
+		flat, err := r.expander.Expand(e, field, root, func(kind, name string) (language.Component, string) {
 			found, reason := r.source(ctx, kind, name, field, locale)
 			if reason == "" {
 				used[name] = r.known[name]
@@ -132,8 +150,8 @@ func (r *componentReader) expand(ctx context.Context, kind, alias string, c cont
 	if size > maxTranslatedSize {
 		wrong.Add("translations", "are larger than 4 MB with their layouts and partials")
 	}
-	if r.err != nil {
-		return expandedContent{}, fmt.Errorf("read components: %w", r.err)
+	if err := cmp.Or(r.err, ctx.Err()); err != nil {
+		return expandedContent{}, fmt.Errorf("read components: %w", err)
 	}
 	if len(used) > language.MaxComponents {
 		wrong.Add("html", "uses more than %d layouts and partials", language.MaxComponents)

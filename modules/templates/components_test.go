@@ -1,14 +1,17 @@
 package templates
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/templates/language"
+	"github.com/postrider/postrider/runtime/base/expect"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/storage/page"
 )
@@ -271,5 +274,45 @@ func TestKeepsComponentsInUse(t *testing.T) {
 	// Templates of another account cannot use or keep it.
 	if names, err := usesOfComponent(t.Context(), w.db.SQL, eve, layout.ID, other); err != nil || len(names) != 0 {
 		t.Errorf("in another account, the layout is used by %v, %v", names, err)
+	}
+}
+
+func TestLimitsSizeOfComponents(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var uses strings.Builder
+	for i := range 4 {
+		alias := fmt.Sprintf("p%d", i)
+		w.add(t, NewTemplate{Kind: language.KindPartial, Alias: alias, Name: "n", HTML: "x"})
+		w.publish(t, alias)
+		fmt.Fprintf(&uses, `{%% render "%s" %%}`, alias)
+	}
+	large := `UPDATE template_versions SET source_translations = jsonb_build_array(
+		jsonb_build_object('locale', 'fr', 'html', repeat(' ', 3000000)))`
+	if _, err := w.db.SQL.ExecContext(t.Context(), large); err != nil {
+		t.Fatal(err)
+	}
+	made := w.add(t, NewTemplate{Name: "n", HTML: uses.String()})
+	_, err := w.Publish(t.Context(), ada, made.ID, "", nil)
+	if got := fault.Classify(err).Fields["html"]; got !=
+		"line 1, column 52: the layouts and partials are larger than 8 MB in all languages" {
+		t.Errorf("Publish returned %v (%s), want a limit of the size", err, got)
+	}
+}
+
+// Only the reported places of outputs are looked up, because each reads the whole source.
+func TestReportsManyTrustedOutputsQuickly(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	addComponents(t, w)
+	html := `{% layout "base" %}{% block "content" %}` + strings.Repeat("{{ name | raw }}"+strings.Repeat(" ", 150)+"\n", 4_900) +
+		`{% endblock %}`
+	made := w.add(t, NewTemplate{Name: "n", HTML: html, Variables: invitation.Variables})
+	var done Publication
+	if took := expect.MeasureCPU(t, func() { done = w.publish(t, made.ID) }); took > 10*time.Second {
+		t.Errorf("publishing took %s of CPU time", took)
+	}
+	if len(done.Warnings) != 1 || !strings.HasPrefix(done.Warnings[0], "html, line 1: {{ name | raw }} is inserted") {
+		t.Errorf("the warnings are %.300q, want one about line 1", done.Warnings)
 	}
 }

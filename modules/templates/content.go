@@ -85,6 +85,9 @@ func orNull(s string) *string {
 	return &s
 }
 
+// size returns the bytes of the bodies and translations.
+func (c content) size() int { return len(c.html) + len(c.text) + sizeOf(c.translated) }
+
 // compiledContent contains the compiled parts of a content, ready to render.
 type compiledContent struct {
 	compiledParts
@@ -118,7 +121,7 @@ func (c compiledContent) allParts() []*language.CompiledSource {
 
 // weight returns the approximate size in memory.
 func (c compiledContent) weight() int {
-	return 2000 + 8*(len(c.content.subject)+len(c.content.html)+len(c.content.text)+sizeOf(c.content.translated))
+	return 2000 + 8*(len(c.content.subject)+c.content.size())
 }
 
 // compile compiles the sources that have no errors yet, and adds errors by field.

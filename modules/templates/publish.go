@@ -139,18 +139,15 @@ func newVersionOf(e expandedContent) (newVersion, error) {
 		for _, found := range parts.findTrusted() {
 			output := parts.html.TrustedOutputs()[0]
 			v.warnings = append(v.warnings, fmt.Sprintf("%s, %s: {{ %s }} is inserted without escaping. %s",
-				parts.html.Name, output.Place, output.Expression, found.Fix))
+				parts.html.Name, parts.html.OutputPlace(output), output.Expression, found.Fix))
 		}
 	}
 	return v, nil
 }
 
 // size returns the bytes of the sources.
-func (v newVersion) size() (bytes int) {
-	for _, c := range []content{v.source, v.content} {
-		bytes += len(c.html) + len(c.text) + sizeOf(c.translated)
-	}
-	return bytes
+func (v newVersion) size() int {
+	return v.source.size() + v.content.size()
 }
 
 // inlineCSS returns html with its CSS inlined. If that is not possible, it returns the html as it is, and the reason.

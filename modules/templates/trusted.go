@@ -15,16 +15,16 @@ func (c compiledParts) findTrusted() []lint.Finding {
 		Fix:    "Use raw only for HTML that your application produces or sanitizes. For text that people write, use markdown."}
 	for _, output := range c.html.TrustedOutputs() {
 		if found.Count++; len(found.Places) < lint.MaxPlaces {
-			found.Places = append(found.Places, newPlace(output))
+			found.Places = append(found.Places, newPlace(c.html.OutputPlace(output), output.Expression))
 		}
 	}
 	return []lint.Finding{found}
 }
 
 // newPlace returns the place of an output. A line of a layout or a partial is not one of the template.
-func newPlace(o language.TrustedOutput) lint.Place {
-	if o.Component != "" {
-		return lint.Place{Element: lint.Shorten(o.Component + ": " + o.Expression)}
+func newPlace(at language.Place, expression string) lint.Place {
+	if at.Component != "" {
+		return lint.Place{Element: lint.Shorten(at.Component + ": " + expression)}
 	}
-	return lint.Place{Line: o.Line, Element: lint.Shorten(o.Expression)}
+	return lint.Place{Line: at.Line, Element: lint.Shorten(expression)}
 }

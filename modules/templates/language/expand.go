@@ -31,13 +31,23 @@ type piece struct {
 	isText bool // copied byte by byte
 }
 
+// Expander expands the sources of one template: its html and text in all languages. It checks each source of a component
+// once. The zero value is ready to use. It is not safe for concurrent use.
+type Expander struct{ checked map[componentSource]*outline }
+
+// componentSource identifies a checked source of a component.
+type componentSource struct {
+	engine             *Engine
+	kind, name, source string
+}
+
 // Expand replaces the layout and the partials of a source. The source of a layout keeps the default content of its
 // blocks, and the variables of a partial are its arguments. The error is a sentence for the author, with the component
 // and the position.
 //
 // The size of the result and the number of tags are checked while it is built, because partials that render partials
 // grow exponentially.
-func (e *Engine) Expand(name string, root Component, find FindComponent) (flat Flat, err error) {
+func (r *Expander) Expand(e *Engine, name string, root Component, find FindComponent) (flat Flat, err error) {
 	if root.Kind == KindTemplate && !mayUseComponents(root.Source) {
 		return Flat{Source: root.Source}, nil
 	}
@@ -48,7 +58,7 @@ func (e *Engine) Expand(name string, root Component, find FindComponent) (flat F
 	if root.Kind == KindTemplate && !o.checks {
 		return Flat{Source: root.Source}, nil
 	}
-	x := &expansion{engine: e, field: name, find: find, known: map[string]*outline{}}
+	x := &expansion{expander: r, engine: e, field: name, find: find, known: map[string]*outline{}}
 	s := partScope{}
 	if root.Kind == KindPartial {
 		s.path = []string{root.Name}
@@ -93,15 +103,16 @@ func checkBlocks(o, layout *outline) error {
 
 // expansion builds one flat source.
 type expansion struct {
-	engine *Engine
-	field  string
-	find   FindComponent
-	known  map[string]*outline
-	filled *outline // the template whose blocks replace those of the layout
-	out    strings.Builder
-	pieces []piece
-	last   byte // of out
-	tags   int
+	expander *Expander
+	engine   *Engine
+	field    string
+	find     FindComponent
+	known    map[string]*outline
+	filled   *outline // the template whose blocks replace those of the layout
+	out      strings.Builder
+	pieces   []piece
+	last     byte // of out
+	tags     int
 }
 
 // load returns a component that a tag names.
@@ -118,9 +129,17 @@ func (x *expansion) load(by *outline, t tag, kind, name string) (*outline, error
 		return nil, by.problemAt(t.Start, "%s", reason)
 	}
 	found.Kind, found.Name = kind, name
-	o, err := x.engine.prepare(x.field, found, false)
-	if err != nil {
-		return nil, err
+	source := componentSource{x.engine, kind, name, found.Source}
+	o := x.expander.checked[source]
+	if o == nil {
+		var err error
+		if o, err = x.engine.prepare(x.field, found, false); err != nil {
+			return nil, err
+		}
+		if x.expander.checked == nil {
+			x.expander.checked = map[componentSource]*outline{}
+		}
+		x.expander.checked[source] = o
 	}
 	x.known[key] = o
 	return o, nil

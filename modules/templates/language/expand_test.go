@@ -33,7 +33,7 @@ func partial(source string, variables ...string) Component {
 }
 
 func expandTemplate(s store, source string) (string, error) {
-	flat, err := HTML.Expand("html", Component{Kind: KindTemplate, Source: source}, s.find)
+	flat, err := new(Expander).Expand(HTML, "html", Component{Kind: KindTemplate, Source: source}, s.find)
 	if err != nil {
 		return "", err
 	}
@@ -60,6 +60,8 @@ var components = store{
 		"{% endfor %}", "rows!:list", "mark:string", "n:number"),
 	"partial outer": partial("{% for row in rows %}{% render \"rows\", rows: row.below, mark: row.a, n: 2 %}{% endfor %}",
 		"rows!:list"),
+	"partial pair": partial("{% for row in rows %}{% for row_2 in row.below %}{{ row.a }}{{ row_2.b }}{{ mark }}{% endfor %}{% endfor %}",
+		"rows!:list", "mark:string"),
 	"partial note": withFallback(partial("[{% if on %}{{ text }}{% endif %}{{ n | plus: 1 }}{{ o.x.y }}]", "text:string", "n:number",
 		"on:boolean", "o:object"), `say "hi"`, 1.5, true),
 	"partial mine": partial("{% if a %}{{ b }}{% endif %}", "a:string"),
@@ -91,6 +93,8 @@ func TestExpandsLayoutsAndPartials(t *testing.T) {
 			`{% endfor %}`,
 		`{% render "outer", rows: row %}`: `{% for row_2 in row %}{% for row in row_2.below reversed limit: 2 %}{{ row.a }}` +
 			`{{ forloop.index }}{{ row_2.a }}{% else %}{{ row_2.a }}{% endfor %}{% endfor %}`,
+		`{% render "pair", rows: list, mark: row.m %}`: `{% for row_2 in list %}{% for row_2_2 in row_2.below %}{{ row_2.a }}` +
+			`{{ row_2_2.b }}{{ row.m }}{% endfor %}{% endfor %}`,
 		// Fallbacks, and properties of a missing object.
 		`{% render "note" %}`: `[{% if true %}{{ "say \"hi\"" }}{% endif %}{{ 1.5 | plus: 1 }}{{ nil }}]`,
 		`a {%- render 'note', on: false, o: nil, text: x.y -%} b`: `a[{% if false %}{{ x.y }}{% endif %}{{ 1.5 | plus: 1 }}{{ nil }}]b`,
@@ -148,7 +152,7 @@ func TestRefusesInvalidComponents(t *testing.T) {
 		`{% if a %}{% block "x" %}1{% else %}2{% endblock %}{% endif %}`: "must be in the same block",
 		`{% render "two", x: y %}`:                                       "partial two",
 	} {
-		if _, err := HTML.Expand("html", Component{Kind: KindLayout, Name: "l", Source: source}, components.find); err == nil ||
+		if _, err := new(Expander).Expand(HTML, "html", Component{Kind: KindLayout, Name: "l", Source: source}, components.find); err == nil ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("the layout %s returned %v, want %s", source, err, want)
 		}
@@ -160,12 +164,12 @@ func TestRefusesInvalidComponents(t *testing.T) {
 		`{{ forloop.index }}`:           "forloop is not a variable of the partial",
 	} {
 		c := Component{Kind: KindPartial, Name: "p", Source: source, Variables: []shape.Variable{{Key: "a", Type: TypeString}}}
-		if _, err := HTML.Expand("html", c, components.find); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := new(Expander).Expand(HTML, "html", c, components.find); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the partial %s returned %v, want %s", source, err, want)
 		}
 	}
 	c := Component{Kind: KindPartial, Name: "p", Variables: []shape.Variable{{Key: "a.b", Type: TypeString}}}
-	if _, err := HTML.Expand("html", c, components.find); err == nil {
+	if _, err := new(Expander).Expand(HTML, "html", c, components.find); err == nil {
 		t.Error("a partial with a dotted variable was accepted")
 	}
 }
@@ -206,7 +210,7 @@ func TestBoundsExpansion(t *testing.T) {
 
 func TestNamesOriginsOfVariables(t *testing.T) {
 	t.Parallel()
-	flat, err := HTML.Expand("html", Component{Kind: KindTemplate,
+	flat, err := new(Expander).Expand(HTML, "html", Component{Kind: KindTemplate,
 		Source: "{% layout \"base\" %}\n{% block \"content\" %}\n{{ mine | raw }}{% endblock %}"}, components.find)
 	if err != nil {
 		t.Fatal(err)
@@ -221,7 +225,7 @@ func TestNamesOriginsOfVariables(t *testing.T) {
 	if got := p.Place("mine").String(); got != "line 3" {
 		t.Errorf("mine is in %s, want line 3", got)
 	}
-	if got := p.TrustedOutputs(); len(got) != 1 || got[0].Line != 3 || got[0].Component != "" {
+	if got := p.TrustedOutputs(); len(got) != 1 || p.OutputPlace(got[0]) != (Place{Line: 3}) {
 		t.Errorf("the trusted outputs are %+v, want one in line 3", got)
 	}
 }
@@ -241,7 +245,7 @@ func FuzzExpand(f *testing.F) {
 		s := store{"layout l": {Source: layout}, "partial p": {Source: source, Variables: []shape.Variable{
 			{Key: "a", Type: TypeList}, {Key: "b", Type: TypeNumber, Fallback: 7.0}}}}
 		root := Component{Kind: KindTemplate, Source: template}
-		flat, err := HTML.Expand("html", root, s.find)
+		flat, err := new(Expander).Expand(HTML, "html", root, s.find)
 		if err != nil {
 			if !hasPosition(err) {
 				t.Errorf("%q returned an error without a position: %v", template, err)

@@ -216,9 +216,12 @@ func (s partScope) resolve(name string) (value argument, reason string) {
 // forloop is the object with the position in a loop.
 const forloop = "forloop"
 
-// flatLoopName returns a name for a loop variable that hides no argument.
+// flatLoopName returns a name for a loop variable that hides no argument, and no loop variable with another name.
 func (s partScope) flatLoopName(name string) string {
 	hides := func(flat string) bool {
+		if slices.ContainsFunc(s.loops, func(l loopName) bool { return l.flat == flat && l.written != name }) {
+			return true
+		}
 		for _, a := range s.arguments {
 			if a.root == flat {
 				return true

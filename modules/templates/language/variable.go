@@ -131,12 +131,11 @@ func (p *CompiledSource) UndeclaredVariables(declared []shape.Variable) []string
 func (p *CompiledSource) Variables() []string { return slices.Sorted(maps.Keys(p.findings.paths)) }
 
 // TrustedOutputs returns the outputs of a part that are inserted into html without escaping, by the filter raw.
-func (p *CompiledSource) TrustedOutputs() []TrustedOutput {
-	out := slices.Clone(p.findings.trusted)
-	for i := range out {
-		out[i].Place = p.flat.place(out[i].Line, out[i].Expression)
-	}
-	return out
+func (p *CompiledSource) TrustedOutputs() []TrustedOutput { return p.findings.trusted }
+
+// OutputPlace returns where an output is in the source that its author wrote. It reads the whole source.
+func (p *CompiledSource) OutputPlace(o TrustedOutput) Place {
+	return p.flat.place(o.line, o.Expression)
 }
 
 // Place returns where a part first uses a variable.

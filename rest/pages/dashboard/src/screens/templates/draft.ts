@@ -74,7 +74,7 @@ export const missingParts = (draft: Draft, locale: string) => {
 
 // fromRest converts a record to the names of the dashboard.
 export const fromRest = (r: TemplateRecord) => ({
-  id: r.id, alias: r.alias, name: r.name, status: r.status === 'draft' ? ('DRAFT' as const) : ('PUBLISHED' as const), version: r.version, publishedAt: r.published_at, hasUnpublishedChanges: r.has_unpublished_changes, subject: r.subject, from: r.from,
+  id: r.id, kind: r.kind, components: r.components, hasNewerComponents: r.has_newer_components, alias: r.alias, name: r.name, status: r.status === 'draft' ? ('DRAFT' as const) : ('PUBLISHED' as const), version: r.version, publishedAt: r.published_at, hasUnpublishedChanges: r.has_unpublished_changes, subject: r.subject, from: r.from,
   replyTo: r.reply_to, html: r.html, text: r.text, variables: r.variables, translations: r.translations, unsubscribeEnabled: r.unsubscribe_enabled, category: r.category, updatedAt: r.updated_at, etag: r.etag,
 })
 
