@@ -98,6 +98,17 @@ func userFilter(in *model.OperatorUserFilter) team.UserFilter {
 	return team.UserFilter{Text: stringOrEmpty(in.Query), Operator: in.Operator, Disabled: in.Disabled}
 }
 
+func (r *operatorResolver) listUsers(ctx context.Context, f team.UserFilter,
+	request page.Request) (*model.OperatorUserConnection, error) {
+	found, err := r.parts.Teams.UserPage(ctx, f, request)
+	if err != nil {
+		return nil, connection.ArgumentError(connection.PageError(request, err), "q", "query")
+	}
+	count := func(ctx context.Context, most int) (int, error) { return r.parts.Teams.CountUsers(ctx, f, most) }
+	return &model.OperatorUserConnection{
+		Connection: connection.FromPage[model.OperatorUserEdge](page.Map(found, toOperatorUser), count)}, nil
+}
+
 func toOperatorUser(u *ent.User) *model.OperatorUser {
 	return &model.OperatorUser{ID: u.ID, Email: u.Email, Name: u.Name, Operator: u.Operator, DisabledAt: u.DisabledAt,
 		LastSignInAt: u.LastSignInAt, CreatedAt: u.CreatedAt,

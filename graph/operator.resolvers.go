@@ -45,14 +45,7 @@ func (r *operatorResolver) Users(ctx context.Context, obj *model.Operator, first
 	if err != nil {
 		return nil, err
 	}
-	wanted := userFilter(filter)
-	found, err := r.parts.Teams.UserPage(ctx, wanted, request)
-	if err != nil {
-		return nil, connection.ArgumentError(connection.PageError(request, err), "q", "query")
-	}
-	return &model.OperatorUserConnection{Connection: connection.FromPage[model.OperatorUserEdge](page.Map(found, toOperatorUser), func(ctx context.Context, most int) (int, error) {
-		return r.parts.Teams.CountUsers(ctx, wanted, most)
-	})}, nil
+	return r.listUsers(ctx, userFilter(filter), request)
 }
 
 func (r *operatorResolver) Plans(ctx context.Context, obj *model.Operator) ([]*accounts.Plan, error) {

@@ -88,11 +88,10 @@ func recordEdit(ctx context.Context, tx *ent.Tx, t *ent.Template, author string,
 // draft itself.
 func (s *Service) Edits(ctx context.Context, accountID, idOrAlias string,
 	r page.Request) (page.Page[*ent.TemplateEdit], error) {
-	accountID = id.HomeAccount(accountID)
 	return listNumbered(ctx, s, accountID, idOrAlias, "edits", r,
-		func(templateID string, at page.Position) ([]*ent.TemplateEdit, error) {
+		func(t *ent.Template, at page.Position) ([]*ent.TemplateEdit, error) {
 			return s.db.Ent.TemplateEdit.Query().
-				Where(templateedit.AccountID(accountID), templateedit.TemplateID(templateID),
+				Where(templateedit.AccountID(t.AccountID), templateedit.TemplateID(t.ID),
 					at.NewestFirst(templateedit.FieldNumber)).
 				Order(at.Order(templateedit.FieldNumber)).Limit(at.Rows()).
 				Select(withoutBodies(templateedit.Columns)...).All(ctx)

@@ -319,7 +319,7 @@ func (f Flat) place(line int, near string) Place {
 		return Place{Line: line}
 	}
 	if spans, err := Scan(f.Source); err == nil {
-		p.locate(f.Source, spans)
+		p = p.locate(f.Source, spans)
 	}
 	p = f.explain(p)
 	return Place{Component: p.component, Line: p.line}
