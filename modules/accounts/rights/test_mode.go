@@ -70,3 +70,41 @@ func TestAccessOf(path string, needs Operation) (access TestAccess, decided bool
 	}
 	return SharedDefinition, true
 }
+
+// testFields lists how root fields of GraphQL work in test mode. A field that is not in the table is refused.
+var testFields = map[string]TestAccess{
+	"Query.viewer": SharedDefinition, "Query.account": SharedDefinition, "Query.plans": SharedDefinition,
+	"Query.domain": SharedDefinition, "Query.domains": SharedDefinition,
+	"Query.template": SharedDefinition, "Query.templates": SharedDefinition,
+
+	"Query.node": TestData, "Query.nodes": TestData, "Query.search": TestData,
+	"Query.email": TestData, "Query.emails": TestData, "Query.scheduledEmails": TestData,
+	"Query.receivedEmail": TestData, "Query.receivedEmails": TestData, "Query.events": TestData,
+	"Query.suppression": TestData, "Query.suppressions": TestData,
+	"Query.categoryOptOut": TestData, "Query.categoryOptOuts": TestData,
+	"Query.webhook": TestData, "Query.webhooks": TestData, "Query.webhookStatistics": TestData,
+	"Query.webhookDelivery": TestData, "Query.webhookDeliveries": TestData,
+	"Query.apiRequest": TestData, "Query.apiRequests": TestData,
+	"Query.emailStatistics": TestData, "Query.receivedStatistics": TestData, "Query.topBounceReasons": TestData,
+	"Query.queue": TestData, "Query.queueByDestination": TestData, "Query.health": TestData,
+	"Subscription.events": TestData,
+
+	"Mutation.sendEmail": TestData, "Mutation.checkEmail": TestData, "Mutation.cancelEmail": TestData,
+	"Mutation.rescheduleEmail": TestData, "Mutation.addSuppression": TestData, "Mutation.removeSuppression": TestData,
+	"Mutation.dropDelivery": TestData, "Mutation.holdDelivery": TestData, "Mutation.releaseDelivery": TestData,
+	"Mutation.retryDelivery": TestData, "Mutation.replayWebhookDelivery": TestData,
+
+	"Query.addressRules": LiveOnly, "Query.apiKey": LiveOnly, "Query.apiKeys": LiveOnly, "Query.auditLog": LiveOnly,
+	"Query.automation": LiveOnly, "Query.automationRun": LiveOnly, "Query.automationRuns": LiveOnly,
+	"Query.automationStatistics": LiveOnly, "Query.automations": LiveOnly, "Query.billing": LiveOnly,
+	"Query.customEvent": LiveOnly, "Query.customEvents": LiveOnly, "Query.invitations": LiveOnly,
+	"Query.members": LiveOnly, "Query.operator": LiveOnly, "Query.smtpCredential": LiveOnly,
+	"Query.smtpCredentials": LiveOnly, "Query.usage": LiveOnly,
+}
+
+// TestAccessOfField returns how a root field of GraphQL, such as Query.emails, works in test mode, and whether there is
+// a decision about it.
+func TestAccessOfField(field string) (access TestAccess, decided bool) {
+	access, decided = testFields[field]
+	return access, decided
+}
