@@ -68,8 +68,8 @@ try {
   need(captured.subject === 'Reset your password' && captured.links[0] === page, `the captured email is ${JSON.stringify(captured)}`)
   await fetch(captured.links[0])
   need(followed.length === 1, `the application saw ${followed}`)
-  const told = await until('the webhook', () => hook.requests.find(r => r.body.includes(sent.data.id)))
-  need(JSON.parse(told.body).type === 'email.delivered', `the webhook got ${told.body}`)
+  const delivery = await until('the webhook', () => hook.requests.find(r => r.body.includes(sent.data.id)))
+  need(JSON.parse(delivery.body).mode === 'test', `the webhook got ${delivery.body}`)
 
   const other = await live.emails.get(sent.data.id)
   need(other.error?.statusCode === 404, `a live key reading the email of test mode got ${JSON.stringify(other)}`)

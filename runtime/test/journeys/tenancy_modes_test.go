@@ -47,7 +47,9 @@ func TestTestKeysSeeNothingOfLiveMode(t *testing.T) {
 	}
 }
 
-func (o operation) isList() bool { return o.hasParameter("query", "cursor") && !strings.Contains(o.path, "{") }
+func (o operation) isList() bool {
+	return o.hasParameter("query", "cursor") && !strings.Contains(o.path, "{")
+}
 
 // listsFirst sorts lists to the beginning, because requests with ids of the other mode appear in the API log.
 func listsFirst(all []operation) []operation {
