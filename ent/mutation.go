@@ -12567,6 +12567,9 @@ type TemplateMutation struct {
 	account_id          *string
 	alias               *string
 	name                *string
+	kind                *string
+	components          *[]shape.Component
+	appendcomponents    []shape.Component
 	version             *int
 	addversion          *int
 	last_version        *int
@@ -12737,6 +12740,56 @@ func (m *TemplateMutation) Name() (r string, exists bool) {
 		return
 	}
 	return *v, true
+}
+
+// SetKind sets the "kind" field.
+func (m *TemplateMutation) SetKind(s string) {
+	m.kind = &s
+}
+
+// Kind returns the value of the "kind" field in the mutation.
+func (m *TemplateMutation) Kind() (r string, exists bool) {
+	v := m.kind
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// SetComponents sets the "components" field.
+func (m *TemplateMutation) SetComponents(s []shape.Component) {
+	m.components = &s
+	m.appendcomponents = nil
+}
+
+// Components returns the value of the "components" field in the mutation.
+func (m *TemplateMutation) Components() (r []shape.Component, exists bool) {
+	v := m.components
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// AppendedComponents returns the list of values that were appended to the "components" field in this mutation.
+func (m *TemplateMutation) AppendedComponents() ([]shape.Component, bool) {
+	if len(m.appendcomponents) == 0 {
+		return nil, false
+	}
+	return m.appendcomponents, true
+}
+
+// ClearComponents clears the value of the "components" field.
+func (m *TemplateMutation) ClearComponents() {
+	m.components = nil
+	m.appendcomponents = nil
+	m.clearedFields[template.FieldComponents] = struct{}{}
+}
+
+// ComponentsCleared returns if the "components" field was cleared in this mutation.
+func (m *TemplateMutation) ComponentsCleared() bool {
+	_, ok := m.clearedFields[template.FieldComponents]
+	return ok
 }
 
 // SetVersion sets the "version" field.
@@ -13179,7 +13232,7 @@ func (m *TemplateMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *TemplateMutation) Fields() []string {
-	fields := make([]string, 0, 18)
+	fields := make([]string, 0, 20)
 	if m.account_id != nil {
 		fields = append(fields, template.FieldAccountID)
 	}
@@ -13188,6 +13241,12 @@ func (m *TemplateMutation) Fields() []string {
 	}
 	if m.name != nil {
 		fields = append(fields, template.FieldName)
+	}
+	if m.kind != nil {
+		fields = append(fields, template.FieldKind)
+	}
+	if m.components != nil {
+		fields = append(fields, template.FieldComponents)
 	}
 	if m.version != nil {
 		fields = append(fields, template.FieldVersion)
@@ -13306,6 +13365,9 @@ func (m *TemplateMutation) ClearedFields() []string {
 	var fields []string
 	if m.FieldCleared(template.FieldAlias) {
 		fields = append(fields, template.FieldAlias)
+	}
+	if m.FieldCleared(template.FieldComponents) {
+		fields = append(fields, template.FieldComponents)
 	}
 	if m.FieldCleared(template.FieldVersion) {
 		fields = append(fields, template.FieldVersion)
@@ -13485,6 +13547,10 @@ type TemplateVersionMutation struct {
 	source_text               *string
 	source_translations       *[]shape.Translation
 	appendsource_translations []shape.Translation
+	source_variables          *[]shape.Variable
+	appendsource_variables    []shape.Variable
+	components                *[]shape.Component
+	appendcomponents          []shape.Component
 	author                    *string
 	created_at                *time.Time
 	subject                   *string
@@ -13626,6 +13692,36 @@ func (m *TemplateVersionMutation) SetSourceTranslations(s []shape.Translation) {
 // SourceTranslations returns the value of the "source_translations" field in the mutation.
 func (m *TemplateVersionMutation) SourceTranslations() (r []shape.Translation, exists bool) {
 	v := m.source_translations
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// SetSourceVariables sets the "source_variables" field.
+func (m *TemplateVersionMutation) SetSourceVariables(s []shape.Variable) {
+	m.source_variables = &s
+	m.appendsource_variables = nil
+}
+
+// SourceVariables returns the value of the "source_variables" field in the mutation.
+func (m *TemplateVersionMutation) SourceVariables() (r []shape.Variable, exists bool) {
+	v := m.source_variables
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// SetComponents sets the "components" field.
+func (m *TemplateVersionMutation) SetComponents(s []shape.Component) {
+	m.components = &s
+	m.appendcomponents = nil
+}
+
+// Components returns the value of the "components" field in the mutation.
+func (m *TemplateVersionMutation) Components() (r []shape.Component, exists bool) {
+	v := m.components
 	if v == nil {
 		return
 	}
@@ -13830,7 +13926,7 @@ func (m *TemplateVersionMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *TemplateVersionMutation) Fields() []string {
-	fields := make([]string, 0, 17)
+	fields := make([]string, 0, 19)
 	if m.template != nil {
 		fields = append(fields, templateversion.FieldTemplateID)
 	}
@@ -13848,6 +13944,12 @@ func (m *TemplateVersionMutation) Fields() []string {
 	}
 	if m.source_translations != nil {
 		fields = append(fields, templateversion.FieldSourceTranslations)
+	}
+	if m.source_variables != nil {
+		fields = append(fields, templateversion.FieldSourceVariables)
+	}
+	if m.components != nil {
+		fields = append(fields, templateversion.FieldComponents)
 	}
 	if m.author != nil {
 		fields = append(fields, templateversion.FieldAuthor)
@@ -13957,6 +14059,12 @@ func (m *TemplateVersionMutation) ClearedFields() []string {
 	}
 	if m.FieldCleared(templateversion.FieldSourceTranslations) {
 		fields = append(fields, templateversion.FieldSourceTranslations)
+	}
+	if m.FieldCleared(templateversion.FieldSourceVariables) {
+		fields = append(fields, templateversion.FieldSourceVariables)
+	}
+	if m.FieldCleared(templateversion.FieldComponents) {
+		fields = append(fields, templateversion.FieldComponents)
 	}
 	if m.FieldCleared(templateversion.FieldReplyTo) {
 		fields = append(fields, templateversion.FieldReplyTo)

@@ -1427,30 +1427,34 @@ func init() {
 	templateDescName := templateFields[3].Descriptor()
 	// template.NameValidator is a validator for the "name" field. It is called by the builders before save.
 	template.NameValidator = templateDescName.Validators[0].(func(string) error)
+	// templateDescKind is the schema descriptor for kind field.
+	templateDescKind := templateFields[4].Descriptor()
+	// template.DefaultKind holds the default value on creation for the kind field.
+	template.DefaultKind = templateDescKind.Default.(string)
 	// templateDescLastVersion is the schema descriptor for last_version field.
-	templateDescLastVersion := templateFields[5].Descriptor()
+	templateDescLastVersion := templateFields[7].Descriptor()
 	// template.DefaultLastVersion holds the default value on creation for the last_version field.
 	template.DefaultLastVersion = templateDescLastVersion.Default.(int)
 	// templateDescCreatedAt is the schema descriptor for created_at field.
-	templateDescCreatedAt := templateFields[8].Descriptor()
+	templateDescCreatedAt := templateFields[10].Descriptor()
 	// template.DefaultCreatedAt holds the default value on creation for the created_at field.
 	template.DefaultCreatedAt = templateDescCreatedAt.Default.(func() time.Time)
 	// templateDescUpdatedAt is the schema descriptor for updated_at field.
-	templateDescUpdatedAt := templateFields[9].Descriptor()
+	templateDescUpdatedAt := templateFields[11].Descriptor()
 	// template.DefaultUpdatedAt holds the default value on creation for the updated_at field.
 	template.DefaultUpdatedAt = templateDescUpdatedAt.Default.(func() time.Time)
 	// template.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.
 	template.UpdateDefaultUpdatedAt = templateDescUpdatedAt.UpdateDefault.(func() time.Time)
 	// templateDescSubject is the schema descriptor for subject field.
-	templateDescSubject := templateFields[10].Descriptor()
+	templateDescSubject := templateFields[12].Descriptor()
 	// template.DefaultSubject holds the default value on creation for the subject field.
 	template.DefaultSubject = templateDescSubject.Default.(string)
 	// templateDescFrom is the schema descriptor for from field.
-	templateDescFrom := templateFields[11].Descriptor()
+	templateDescFrom := templateFields[13].Descriptor()
 	// template.DefaultFrom holds the default value on creation for the from field.
 	template.DefaultFrom = templateDescFrom.Default.(string)
 	// templateDescUnsubscribeEnabled is the schema descriptor for unsubscribe_enabled field.
-	templateDescUnsubscribeEnabled := templateFields[17].Descriptor()
+	templateDescUnsubscribeEnabled := templateFields[19].Descriptor()
 	// template.DefaultUnsubscribeEnabled holds the default value on creation for the unsubscribe_enabled field.
 	template.DefaultUnsubscribeEnabled = templateDescUnsubscribeEnabled.Default.(bool)
 	// templateDescID is the schema descriptor for id field.
@@ -1512,23 +1516,23 @@ func init() {
 	// templateversion.NumberValidator is a validator for the "number" field. It is called by the builders before save.
 	templateversion.NumberValidator = templateversionDescNumber.Validators[0].(func(int) error)
 	// templateversionDescAuthor is the schema descriptor for author field.
-	templateversionDescAuthor := templateversionFields[7].Descriptor()
+	templateversionDescAuthor := templateversionFields[9].Descriptor()
 	// templateversion.DefaultAuthor holds the default value on creation for the author field.
 	templateversion.DefaultAuthor = templateversionDescAuthor.Default.(string)
 	// templateversionDescCreatedAt is the schema descriptor for created_at field.
-	templateversionDescCreatedAt := templateversionFields[8].Descriptor()
+	templateversionDescCreatedAt := templateversionFields[10].Descriptor()
 	// templateversion.DefaultCreatedAt holds the default value on creation for the created_at field.
 	templateversion.DefaultCreatedAt = templateversionDescCreatedAt.Default.(func() time.Time)
 	// templateversionDescSubject is the schema descriptor for subject field.
-	templateversionDescSubject := templateversionFields[9].Descriptor()
+	templateversionDescSubject := templateversionFields[11].Descriptor()
 	// templateversion.DefaultSubject holds the default value on creation for the subject field.
 	templateversion.DefaultSubject = templateversionDescSubject.Default.(string)
 	// templateversionDescFrom is the schema descriptor for from field.
-	templateversionDescFrom := templateversionFields[10].Descriptor()
+	templateversionDescFrom := templateversionFields[12].Descriptor()
 	// templateversion.DefaultFrom holds the default value on creation for the from field.
 	templateversion.DefaultFrom = templateversionDescFrom.Default.(string)
 	// templateversionDescUnsubscribeEnabled is the schema descriptor for unsubscribe_enabled field.
-	templateversionDescUnsubscribeEnabled := templateversionFields[16].Descriptor()
+	templateversionDescUnsubscribeEnabled := templateversionFields[18].Descriptor()
 	// templateversion.DefaultUnsubscribeEnabled holds the default value on creation for the unsubscribe_enabled field.
 	templateversion.DefaultUnsubscribeEnabled = templateversionDescUnsubscribeEnabled.Default.(bool)
 	trackinghostFields := schema.TrackingHost{}.Fields()

@@ -25,6 +25,10 @@ type Template struct {
 	Alias *string `json:"alias,omitempty"`
 	// Name holds the value of the "name" field.
 	Name string `json:"name,omitempty"`
+	// template, layout or partial
+	Kind string `json:"kind,omitempty"`
+	// layout and partials in the published version; null if there are none
+	Components []shape.Component `json:"components,omitempty"`
 	// number of the published version; null if there is none
 	Version *int `json:"version,omitempty"`
 	// the highest version number so far
@@ -77,13 +81,13 @@ func (*Template) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case template.FieldLocales, template.FieldReplyTo, template.FieldTranslations, template.FieldVariables:
+		case template.FieldComponents, template.FieldLocales, template.FieldReplyTo, template.FieldTranslations, template.FieldVariables:
 			values[i] = new([]byte)
 		case template.FieldUnsubscribeEnabled:
 			values[i] = new(sql.NullBool)
 		case template.FieldVersion, template.FieldLastVersion:
 			values[i] = new(sql.NullInt64)
-		case template.FieldID, template.FieldAccountID, template.FieldAlias, template.FieldName, template.FieldSubject, template.FieldFrom, template.FieldHTML, template.FieldText, template.FieldCategory:
+		case template.FieldID, template.FieldAccountID, template.FieldAlias, template.FieldName, template.FieldKind, template.FieldSubject, template.FieldFrom, template.FieldHTML, template.FieldText, template.FieldCategory:
 			values[i] = new(sql.NullString)
 		case template.FieldPublishedAt, template.FieldCreatedAt, template.FieldUpdatedAt:
 			values[i] = new(sql.NullTime)
@@ -126,6 +130,20 @@ func (_m *Template) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field name", values[i])
 			} else if value.Valid {
 				_m.Name = value.String
+			}
+		case template.FieldKind:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field kind", values[i])
+			} else if value.Valid {
+				_m.Kind = value.String
+			}
+		case template.FieldComponents:
+			if value, ok := values[i].(*[]byte); !ok {
+				return fmt.Errorf("unexpected type %T for field components", values[i])
+			} else if value != nil && len(*value) > 0 {
+				if err := json.Unmarshal(*value, &_m.Components); err != nil {
+					return fmt.Errorf("unmarshal field components: %w", err)
+				}
 			}
 		case template.FieldVersion:
 			if value, ok := values[i].(*sql.NullInt64); !ok {

@@ -47,6 +47,12 @@ func (_c *TemplateCreate) SetName(v string) *TemplateCreate {
 	return _c
 }
 
+// SetKind sets the "kind" field.
+func (_c *TemplateCreate) SetKind(v string) *TemplateCreate {
+	_c.mutation.SetKind(v)
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *TemplateCreate) SetID(v string) *TemplateCreate {
 	_c.mutation.SetID(v)
@@ -72,6 +78,10 @@ func (_c *TemplateCreate) Exec(ctx context.Context) error {
 
 // defaults sets the default values of the builder before save.
 func (_c *TemplateCreate) defaults() {
+	if _, ok := _c.mutation.Kind(); !ok {
+		v := template.DefaultKind
+		_c.mutation.SetKind(v)
+	}
 	if _, ok := _c.mutation.LastVersion(); !ok {
 		v := template.DefaultLastVersion
 		_c.mutation.SetLastVersion(v)
@@ -115,6 +125,9 @@ func (_c *TemplateCreate) check() error {
 		if err := template.NameValidator(v); err != nil {
 			return &ValidationError{Name: "name", err: fmt.Errorf(`ent: validator failed for field "Template.name": %w`, err)}
 		}
+	}
+	if _, ok := _c.mutation.Kind(); !ok {
+		return &ValidationError{Name: "kind", err: errors.New(`ent: missing required field "Template.kind"`)}
 	}
 	if _, ok := _c.mutation.LastVersion(); !ok {
 		return &ValidationError{Name: "last_version", err: errors.New(`ent: missing required field "Template.last_version"`)}
@@ -185,6 +198,14 @@ func (_c *TemplateCreate) createSpec() (*Template, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Name(); ok {
 		_spec.SetField(template.FieldName, field.TypeString, value)
 		_node.Name = value
+	}
+	if value, ok := _c.mutation.Kind(); ok {
+		_spec.SetField(template.FieldKind, field.TypeString, value)
+		_node.Kind = value
+	}
+	if value, ok := _c.mutation.Components(); ok {
+		_spec.SetField(template.FieldComponents, field.TypeJSON, value)
+		_node.Components = value
 	}
 	if value, ok := _c.mutation.Version(); ok {
 		_spec.SetField(template.FieldVersion, field.TypeInt, value)

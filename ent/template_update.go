@@ -13,6 +13,7 @@ import (
 	"entgo.io/ent/dialect/sql/sqljson"
 	"entgo.io/ent/schema/field"
 	"github.com/postrider/postrider/ent/predicate"
+	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/ent/template"
 	"github.com/postrider/postrider/ent/templateedit"
 	"github.com/postrider/postrider/ent/templateversion"
@@ -101,6 +102,17 @@ func (_u *TemplateUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if value, ok := _u.mutation.Name(); ok {
 		_spec.SetField(template.FieldName, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.Components(); ok {
+		_spec.SetField(template.FieldComponents, field.TypeJSON, value)
+	}
+	if value, ok := _u.mutation.AppendedComponents(); ok {
+		_spec.AddModifier(func(u *sql.UpdateBuilder) {
+			sqljson.Append(u, template.FieldComponents, value)
+		})
+	}
+	if _u.mutation.ComponentsCleared() {
+		_spec.ClearField(template.FieldComponents, field.TypeJSON)
 	}
 	if value, ok := _u.mutation.Version(); ok {
 		_spec.SetField(template.FieldVersion, field.TypeInt, value)
@@ -327,6 +339,18 @@ func (_u *TemplateUpdateOne) SetName(v string) *TemplateUpdateOne {
 	return _u
 }
 
+// SetComponents sets the "components" field.
+func (_u *TemplateUpdateOne) SetComponents(v []shape.Component) *TemplateUpdateOne {
+	_u.mutation.SetComponents(v)
+	return _u
+}
+
+// ClearComponents clears the value of the "components" field.
+func (_u *TemplateUpdateOne) ClearComponents() *TemplateUpdateOne {
+	_u.mutation.ClearComponents()
+	return _u
+}
+
 // SetVersion sets the "version" field.
 func (_u *TemplateUpdateOne) SetVersion(v int) *TemplateUpdateOne {
 	_u.mutation.ResetVersion()
@@ -439,6 +463,17 @@ func (_u *TemplateUpdateOne) sqlSave(ctx context.Context) (_node *Template, err 
 	}
 	if value, ok := _u.mutation.Name(); ok {
 		_spec.SetField(template.FieldName, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.Components(); ok {
+		_spec.SetField(template.FieldComponents, field.TypeJSON, value)
+	}
+	if value, ok := _u.mutation.AppendedComponents(); ok {
+		_spec.AddModifier(func(u *sql.UpdateBuilder) {
+			sqljson.Append(u, template.FieldComponents, value)
+		})
+	}
+	if _u.mutation.ComponentsCleared() {
+		_spec.ClearField(template.FieldComponents, field.TypeJSON)
 	}
 	if value, ok := _u.mutation.Version(); ok {
 		_spec.SetField(template.FieldVersion, field.TypeInt, value)

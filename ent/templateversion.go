@@ -31,6 +31,10 @@ type TemplateVersion struct {
 	SourceText *string `json:"source_text,omitempty"`
 	// translations as the author wrote them; translations has their CSS inlined
 	SourceTranslations []shape.Translation `json:"source_translations,omitempty"`
+	// variables as the author declared them; null if variables are the same
+	SourceVariables []shape.Variable `json:"source_variables,omitempty"`
+	// layout and partials in html, text and translations; null if there are none
+	Components []shape.Component `json:"components,omitempty"`
 	// ID of the user or API key that published it; empty if unknown
 	Author string `json:"author,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
@@ -73,7 +77,7 @@ func (*TemplateVersion) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case templateversion.FieldSourceTranslations, templateversion.FieldReplyTo, templateversion.FieldTranslations, templateversion.FieldVariables:
+		case templateversion.FieldSourceTranslations, templateversion.FieldSourceVariables, templateversion.FieldComponents, templateversion.FieldReplyTo, templateversion.FieldTranslations, templateversion.FieldVariables:
 			values[i] = new([]byte)
 		case templateversion.FieldUnsubscribeEnabled:
 			values[i] = new(sql.NullBool)
@@ -142,6 +146,22 @@ func (_m *TemplateVersion) assignValues(columns []string, values []any) error {
 			} else if value != nil && len(*value) > 0 {
 				if err := json.Unmarshal(*value, &_m.SourceTranslations); err != nil {
 					return fmt.Errorf("unmarshal field source_translations: %w", err)
+				}
+			}
+		case templateversion.FieldSourceVariables:
+			if value, ok := values[i].(*[]byte); !ok {
+				return fmt.Errorf("unexpected type %T for field source_variables", values[i])
+			} else if value != nil && len(*value) > 0 {
+				if err := json.Unmarshal(*value, &_m.SourceVariables); err != nil {
+					return fmt.Errorf("unmarshal field source_variables: %w", err)
+				}
+			}
+		case templateversion.FieldComponents:
+			if value, ok := values[i].(*[]byte); !ok {
+				return fmt.Errorf("unexpected type %T for field components", values[i])
+			} else if value != nil && len(*value) > 0 {
+				if err := json.Unmarshal(*value, &_m.Components); err != nil {
+					return fmt.Errorf("unmarshal field components: %w", err)
 				}
 			}
 		case templateversion.FieldAuthor:

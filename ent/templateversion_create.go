@@ -74,6 +74,18 @@ func (_c *TemplateVersionCreate) SetSourceTranslations(v []shape.Translation) *T
 	return _c
 }
 
+// SetSourceVariables sets the "source_variables" field.
+func (_c *TemplateVersionCreate) SetSourceVariables(v []shape.Variable) *TemplateVersionCreate {
+	_c.mutation.SetSourceVariables(v)
+	return _c
+}
+
+// SetComponents sets the "components" field.
+func (_c *TemplateVersionCreate) SetComponents(v []shape.Component) *TemplateVersionCreate {
+	_c.mutation.SetComponents(v)
+	return _c
+}
+
 // SetAuthor sets the "author" field.
 func (_c *TemplateVersionCreate) SetAuthor(v string) *TemplateVersionCreate {
 	_c.mutation.SetAuthor(v)
@@ -300,6 +312,14 @@ func (_c *TemplateVersionCreate) createSpec() (*TemplateVersion, *sqlgraph.Creat
 	if value, ok := _c.mutation.SourceTranslations(); ok {
 		_spec.SetField(templateversion.FieldSourceTranslations, field.TypeJSON, value)
 		_node.SourceTranslations = value
+	}
+	if value, ok := _c.mutation.SourceVariables(); ok {
+		_spec.SetField(templateversion.FieldSourceVariables, field.TypeJSON, value)
+		_node.SourceVariables = value
+	}
+	if value, ok := _c.mutation.Components(); ok {
+		_spec.SetField(templateversion.FieldComponents, field.TypeJSON, value)
+		_node.Components = value
 	}
 	if value, ok := _c.mutation.Author(); ok {
 		_spec.SetField(templateversion.FieldAuthor, field.TypeString, value)

@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/desk"
+	"github.com/postrider/postrider/modules/accounts/team"
 	"github.com/postrider/postrider/modules/billing"
 	"github.com/postrider/postrider/modules/billing/metering"
 	"github.com/postrider/postrider/modules/outbound"
@@ -66,6 +67,9 @@ func operatorCosts(c *generated.ComplexityRoot) {
 		_ *model.OperatorAccountFilter) int {
 		return times(connection.Size(first, last), child)
 	}
+	c.Operator.Users = func(child int, first *int, _ *string, last *int, _ *string, _ *model.OperatorUserFilter) int {
+		return times(connection.Size(first, last), child)
+	}
 	c.Operator.QueueByDestination, c.Operator.Lanes = whole, whole
 	c.Operator.Plans, c.Operator.Sources, c.Operator.Processes, c.Operator.Health = some, some, some, some
 	c.Operator.Billing = func(child int) int { return lookCost + child }
@@ -85,6 +89,21 @@ func toOperatorAccount(a *ent.Account) *model.OperatorAccount {
 		PaymentDueAt: a.PaymentDueAt, SuspendedAt: a.SuspendedAt, Unmetered: a.Unmetered, MonthlyLimit: a.MonthlyLimit,
 		CreatedAt:        a.CreatedAt,
 		StoredBytesLimit: toFloat(a.StoredBytes), DailyBytesLimit: toFloat(a.DailyBytes)}
+}
+
+func userFilter(in *model.OperatorUserFilter) team.UserFilter {
+	if in == nil {
+		return team.UserFilter{}
+	}
+	return team.UserFilter{Text: stringOrEmpty(in.Query), Operator: in.Operator, Disabled: in.Disabled}
+}
+
+func toOperatorUser(u *ent.User) *model.OperatorUser {
+	return &model.OperatorUser{ID: u.ID, Email: u.Email, Name: u.Name, Operator: u.Operator, DisabledAt: u.DisabledAt,
+		LastSignInAt: u.LastSignInAt, CreatedAt: u.CreatedAt,
+		Memberships: connection.ConvertList(u.Edges.Memberships, func(m *ent.Membership) *model.OperatorMembership {
+			return &model.OperatorMembership{AccountID: m.AccountID, Role: toRole(string(m.Role))}
+		})}
 }
 
 func toOperatorBilling(mode string, s metering.BillingState) *model.OperatorBilling {

@@ -40,6 +40,21 @@ func (r *operatorResolver) Account(ctx context.Context, obj *model.Operator, id 
 	return &model.OperatorAccountDetails{Account: toOperatorAccount(found.Account), Usage: toUsage(found.Usage)}, nil
 }
 
+func (r *operatorResolver) Users(ctx context.Context, obj *model.Operator, first *int, after *string, last *int, before *string, filter *model.OperatorUserFilter) (*model.OperatorUserConnection, error) {
+	request, err := connection.Request(first, after, last, before)
+	if err != nil {
+		return nil, err
+	}
+	wanted := userFilter(filter)
+	found, err := r.parts.Teams.UserPage(ctx, wanted, request)
+	if err != nil {
+		return nil, connection.ArgumentError(connection.PageError(request, err), "q", "query")
+	}
+	return &model.OperatorUserConnection{Connection: connection.FromPage[model.OperatorUserEdge](page.Map(found, toOperatorUser), func(ctx context.Context, most int) (int, error) {
+		return r.parts.Teams.CountUsers(ctx, wanted, most)
+	})}, nil
+}
+
 func (r *operatorResolver) Plans(ctx context.Context, obj *model.Operator) ([]*accounts.Plan, error) {
 	found, err := r.parts.Desk.Plans(ctx)
 	return connection.ConvertList(found, func(p accounts.Plan) *accounts.Plan { return &p }), err

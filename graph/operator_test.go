@@ -104,6 +104,13 @@ func TestOperatorsSeeTheInstallation(t *testing.T) {
 			t.Errorf("accounts with %s: %s, want %s", filter, a.body, want)
 		}
 	}
+	for filter, want := range map[string]string{`{query: "ada", operator: true, disabled: false}`: `1`,
+		`{operator: false}`: `0`, `{disabled: true}`: `0`, `{query: "bob"}`: `0`} {
+		a := s.asPerson(t, "operator", `{ operator { users(filter: `+filter+`) { count { value } } } }`, ownOrigin)
+		if a.body != `{"data":{"operator":{"users":{"count":{"value":`+want+`}}}}}` {
+			t.Errorf("users with %s: %s, want %s", filter, a.body, want)
+		}
+	}
 	a = s.asPerson(t, "operator", `{ operator { account(id: "acc_none") { account { id } } } }`, ownOrigin)
 	same(t, "an unknown account", map[string]any{"operator": map[string]any{"account": nil}}, a.Data)
 	a = s.asPerson(t, "operator", `{ operator { accounts(after: "x") { nodes { id } } } }`, ownOrigin)
@@ -116,7 +123,7 @@ func TestOperatorsSeeTheInstallation(t *testing.T) {
 func TestTheInstallationIsForOperatorsOnly(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{})
-	query := `{ operator { accounts { nodes { email } } processes { name } } }`
+	query := `{ operator { accounts { nodes { email } } users { nodes { email } } processes { name } } }`
 	for _, role := range []string{"owner", "viewer", "nobody"} {
 		if got := s.asPerson(t, role, query, ownOrigin); got.body != `{"data":{"operator":null}}` {
 			t.Errorf("%s reads %s, want null", role, got.body)

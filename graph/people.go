@@ -20,6 +20,8 @@ type Teams interface {
 	InvitationPage(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Invitation], error)
 	CountInvitations(ctx context.Context, accountID string, most int) (int, error)
 	Memberships(ctx context.Context, userID string) ([]team.Membership, error)
+	UserPage(ctx context.Context, f team.UserFilter, r page.Request) (page.Page[*ent.User], error)
+	CountUsers(ctx context.Context, f team.UserFilter, most int) (int, error)
 }
 
 // AuditLog reads the audit log of an account.

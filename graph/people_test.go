@@ -67,6 +67,24 @@ func (fakeTeams) Memberships(_ context.Context, userID string) ([]team.Membershi
 	return []team.Membership{{AccountID: ada, AccountName: "Ada's", Role: rights.RoleOwner}}, nil
 }
 
+func (fakeTeams) UserPage(_ context.Context, f team.UserFilter, r page.Request) (out page.Page[*ent.User], err error) {
+	if _, err := codec.Open(page.List{Name: "operator_users"}, r); err != nil {
+		return out, err
+	}
+	if f.Text != "" && f.Text != "ada" || f.Operator != nil && !*f.Operator || f.Disabled != nil && *f.Disabled {
+		return out, nil
+	}
+	at := day
+	return page.Page[*ent.User]{Cursors: []string{"here"}, Items: []*ent.User{{ID: "usr_1", Email: "ada@example.com",
+		Name: "Ada", Operator: true, LastSignInAt: &at, CreatedAt: day,
+		Edges: ent.UserEdges{Memberships: []*ent.Membership{{AccountID: ada, Role: "owner"}}}}}}, nil
+}
+
+func (f fakeTeams) CountUsers(ctx context.Context, of team.UserFilter, most int) (int, error) {
+	n, err := lengthOf(f.UserPage(ctx, of, whole))
+	return min(n, most), err
+}
+
 type fakeAuditLog struct{}
 
 func (fakeAuditLog) List(_ context.Context, accountID string, f audit.Filter,

@@ -42,7 +42,8 @@ func (r *Resolver) templatePage(ctx context.Context, accountID string,
 		if err != nil {
 			return nil, err
 		}
-		out[i] = &model.Template{ID: row.ID, Alias: row.Alias, Name: row.Name, Status: model.TemplateStatusDraft,
+		out[i] = &model.Template{ID: row.ID, Kind: toTemplateKind(row.Kind), Components: toComponents(row.Used),
+			HasNewerComponents: row.HasNewerComponents(), Alias: row.Alias, Name: row.Name, Status: model.TemplateStatusDraft,
 			Version:     row.Version,
 			PublishedAt: row.PublishedAt, HasUnpublishedChanges: row.HasUnpublishedChanges,
 			Subject: nilIfEmpty(row.Subject), From: nilIfEmpty(row.From),
@@ -55,6 +56,17 @@ func (r *Resolver) templatePage(ctx context.Context, accountID string,
 		}
 	}
 	return out, nil
+}
+
+func toTemplateKind(kind string) model.TemplateKind { return model.TemplateKind(strings.ToUpper(kind)) }
+
+func toComponents(list []templates.UsedComponent) []*model.TemplateComponent {
+	out := make([]*model.TemplateComponent, len(list))
+	for i, c := range list {
+		out[i] = &model.TemplateComponent{Kind: toTemplateKind(c.Kind), TemplateID: c.TemplateID, Alias: c.Alias,
+			Name: nilIfEmpty(c.Name), Version: c.Version, LatestVersion: c.LatestVersion}
+	}
+	return out
 }
 
 func toLocales(list []templates.Locale) []*model.TemplateLocale {
@@ -78,12 +90,14 @@ func toVariables(list []shape.Variable) ([]*model.TemplateVariable, error) {
 	out := make([]*model.TemplateVariable, len(list))
 	for i, v := range list {
 		out[i] = &model.TemplateVariable{Key: v.Key, Type: v.Type, Required: v.Required}
-		if v.Fallback == nil {
-			continue
-		}
-		var err error
-		if out[i].Fallback, err = json.Marshal(v.Fallback); err != nil {
-			return nil, err
+		for to, value := range map[*json.RawMessage]any{&out[i].Fallback: v.Fallback, &out[i].Example: v.Example} {
+			if value == nil {
+				continue
+			}
+			var err error
+			if *to, err = json.Marshal(value); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return out, nil
@@ -109,6 +123,7 @@ func templateFilter(request page.Request, in *model.TemplateFilter) templates.Li
 		return templates.ListQuery{Page: request}
 	}
 	return templates.ListQuery{Page: request, Alias: stringOrEmpty(in.Alias),
-		Status: strings.ToLower(orEmpty(in.Status)),
-		Name:   stringOrEmpty(in.Query)}
+		Status: strings.ToLower(orEmpty(in.Status)), Kind: strings.ToLower(orEmpty(in.Kind)),
+		HasNewerComponents: in.HasNewerComponents != nil && *in.HasNewerComponents,
+		Name:               stringOrEmpty(in.Query)}
 }

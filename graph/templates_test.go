@@ -18,15 +18,17 @@ import (
 type fakeTemplates struct{ *calls }
 
 func someTemplates() []templates.Template {
-	alias, version := "receipt", 2
+	alias, version, latest := "receipt", 2, 5
 	return []templates.Template{
-		{Template: &ent.Template{ID: "tpl_2", Alias: &alias, Name: "Receipt", Subject: "Hi {{name}}",
-			From: "Ada <ada@example.com>", ReplyTo: []string{"help@example.com"}, Version: &version,
-			PublishedAt: &day, Variables: []shape.Variable{{Key: "name", Type: "string", Required: true},
-				{Key: "items", Type: "list", Fallback: []any{1, "x"}}},
-			Locales:            []shape.TranslationSummary{{Locale: "pt-BR", HTML: true}},
-			UnsubscribeEnabled: true, CreatedAt: day, UpdatedAt: day}},
-		{Template: &ent.Template{ID: "tpl_1", Name: "Draft", CreatedAt: day, UpdatedAt: day}, HasUnpublishedChanges: true},
+		{Used: []templates.UsedComponent{{Component: shape.Component{Kind: "layout", TemplateID: "tpl_3", Version: 4},
+			Name: "Base", LatestVersion: &latest}, {Component: shape.Component{Kind: "partial", TemplateID: "tpl_4", Version: 1}}},
+			Template: &ent.Template{ID: "tpl_2", Kind: "template", Alias: &alias, Name: "Receipt", Subject: "Hi {{name}}",
+				From: "Ada <ada@example.com>", ReplyTo: []string{"help@example.com"}, Version: &version,
+				PublishedAt: &day, Variables: []shape.Variable{{Key: "name", Type: "string", Required: true},
+					{Key: "items", Type: "list", Fallback: []any{1, "x"}}},
+				Locales:            []shape.TranslationSummary{{Locale: "pt-BR", HTML: true}},
+				UnsubscribeEnabled: true, CreatedAt: day, UpdatedAt: day}},
+		{Template: &ent.Template{ID: "tpl_1", Kind: "partial", Name: "Draft", CreatedAt: day, UpdatedAt: day}, HasUnpublishedChanges: true},
 	}
 }
 
@@ -64,7 +66,7 @@ func (f fakeTemplates) GetMany(_ context.Context, accountID string,
 
 func (f fakeTemplates) Get(_ context.Context, accountID, ref string) (templates.Template, error) {
 	if accountID == bob && ref == "tpl_bob" {
-		return templates.Template{Template: &ent.Template{ID: ref, Name: "Bob's"}}, f.call("Templates.Get")
+		return templates.Template{Template: &ent.Template{ID: ref, Kind: "template", Name: "Bob's"}}, f.call("Templates.Get")
 	}
 	if accountID != ada || ref != "receipt" && ref != "tpl_2" {
 		return templates.Template{}, fault.NoSuch("template", ref)
@@ -101,7 +103,7 @@ func (f fakeTemplates) Versions(_ context.Context, accountID, ref string,
 		CreatedAt: day}, {Number: 1, CreatedAt: day}}, Cursors: []string{"two", "one"}}, f.call("Templates.Versions")
 }
 
-const templateFields = `id alias name status version publishedAt hasUnpublishedChanges subject from replyTo html text translations{locale subject html text} locales{locale missing} variables{key type required fallback}
+const templateFields = `id kind components{kind templateId alias name version latestVersion} hasNewerComponents alias name status version publishedAt hasUnpublishedChanges subject from replyTo html text translations{locale subject html text} locales{locale missing} variables{key type required fallback}
  unsubscribeEnabled category createdAt updatedAt versions(first:2){nodes{version subject from replyTo variables{key} unsubscribeEnabled category publishedAt} pageInfo{hasNextPage endCursor}}`
 
 func TestTemplatesAreRead(t *testing.T) {

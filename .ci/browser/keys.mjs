@@ -1,5 +1,5 @@
-// The page of an API key: create a key for some networks, use it, rename it, change its networks and rotate it. A
-// dialog that shows a new secret asks before Esc closes it. Every copy button of every screen copies the value next to
+// The page of an API key: create a key for some networks, use it, rename it, change its networks and rotate it. The
+// operator creates an operator key, and a user who signs in with a link. A dialog that shows a new secret asks before Esc closes it. Every copy button of every screen copies the value next to
 // it.
 import { check, nothing, open, watch } from './browser.mjs'
 import { api, base, menuOf, pathsOf, seen, send, settled, signIn, until, visit } from './dashboard.mjs'
@@ -73,7 +73,45 @@ const rotated = await takeSecret('New secret of storefront')
 check(rotated !== secret && await statusWith(rotated) < 300, 'the new key works')
 await until('the old key has ended', async () => await statusWith(secret) === 401)
 
-// 5. Copy buttons of every screen, and of a record of each kind.
+// 5. Create an operator key, use it and revoke it.
+const operate = async key => (await fetch(base + '/api/operator/users?q=carol', { headers: { Authorization: `Bearer ${key}` } })).status
+await visit(page, '/operator?tab=keys')
+await page.getByRole('button', { name: 'Create operator key' }).click()
+await dialog.getByLabel('Name').fill('provisioning')
+await dialog.getByRole('button', { name: 'Create key' }).click()
+const operatorKey = await takeSecret('Operator key provisioning')
+check(await operate(operatorKey) === 200, 'the operator key works')
+await page.getByRole('button', { name: 'Revoke provisioning' }).click()
+await dialog.getByRole('button', { name: 'Revoke key' }).click()
+await dialog.waitFor({ state: 'detached' })
+await until('the operator key has ended', async () => await operate(operatorKey) === 401)
+
+// 6. Create a user, who signs in with a link, and disable them.
+await page.getByRole('tab', { name: 'Users' }).click()
+await page.getByRole('button', { name: 'Create user' }).click()
+await dialog.getByLabel('Email').fill('carol@example.com')
+await dialog.getByLabel('Name').fill('Carol')
+await dialog.getByRole('button', { name: 'Create user' }).click()
+await dialog.waitFor({ state: 'detached' })
+const act = async name => { await page.getByRole('button', { name: 'More actions for carol@example.com' }).click(); await page.getByRole('menuitem', { name }).click() }
+await act('Create sign-in link')
+await dialog.getByRole('button', { name: 'Create link' }).click()
+const link = await dialog.locator('code.select-all').innerText()
+await page.keyboard.press('Escape')
+await page.keyboard.press('Escape')
+await dialog.waitFor({ state: 'detached' })
+const hers = await browser.newContext()
+const herPage = await hers.newPage()
+await herPage.goto(link)
+const session = async () => (await hers.request.get(new URL(link).origin + '/api/session')).status() // which may be another name of the host
+await until('Carol is signed in', async () => await session() === 200)
+await act('Disable')
+await dialog.getByRole('button', { name: 'Disable' }).click()
+await dialog.waitFor({ state: 'detached' })
+await until('Carol is signed out', async () => await session() === 401)
+await hers.close()
+
+// 7. Copy buttons of every screen, and of a record of each kind.
 await send({ subject: 'Copy', to: 'bob@example.net', headers: { 'X-Order': '1742' } })
 const first = async (path, member) => (await api('GET', path))[member][0]?.id
 const records = { emails: await first('/emails', 'emails'), domains: await first('/domains', 'domains'), keys: await first('/api-keys', 'api_keys') }

@@ -21,6 +21,8 @@ const tight = () => page.evaluate(() => [...document.querySelectorAll('main tabl
   return [...(box.scrollWidth > box.clientWidth ? [`is ${box.scrollWidth - box.clientWidth} px wider than its place`] : []), ...(parseFloat(getComputedStyle(head).paddingRight) < 16 ? [`ends with ${head.innerText} at its edge`] : [])]
 }))
 
+paths.push(...['users', 'keys'].map(tab => `/operator?tab=${tab}`))
+
 let empty = 0
 for (const path of paths) {
   await visit(page, path)

@@ -27,11 +27,17 @@ type templatesListCommand struct {
 
 	Search string `help:"Words to find in names, aliases and subjects." placeholder:"WORDS" short:"s"`
 	Status string `help:"Only templates with this status." placeholder:"STATUS"`
+	Kind   string `help:"Only templates of this kind: template, layout or partial." placeholder:"KIND"`
+	Newer  bool   `help:"Only templates that can be published with a newer layout or partial."`
 }
 
 func (c *templatesListCommand) Run(s *session) error {
-	return c.list(s, "/templates", "templates", queryOf("q", c.Search, "status", c.Status), "id", "alias", "name",
-		"status", "version", "has_unpublished_changes", "updated_at")
+	query := queryOf("q", c.Search, "status", c.Status, "kind", c.Kind)
+	if c.Newer {
+		query.Set("has_newer_components", "true")
+	}
+	return c.list(s, "/templates", "templates", query, "id", "kind", "alias",
+		"name", "status", "version", "has_unpublished_changes", "updated_at")
 }
 
 // templateName is the argument for a template.
@@ -79,7 +85,7 @@ type templatesPushCommand struct {
 	remote
 
 	Folder  string `arg:"" help:"Folder with NAME.html and NAME.txt files, and fields in YAML." type:"existingdir"`
-	Publish bool   `help:"Publish templates that have unpublished changes."`
+	Publish bool   `help:"Publish templates with unpublished changes, or newer layouts or partials."`
 	DryRun  bool   `help:"Print the differences and change nothing." name:"dry-run"`
 	JSON    bool   `help:"Print the result for each template as JSON." name:"json" xor:"form"`
 	Quiet   bool   `help:"Print the aliases of changed templates only, and no differences." short:"q" xor:"form"`
@@ -152,6 +158,7 @@ type templatesRenderCommand struct {
 
 	Variable map[string]string `help:"Variable of the template. Repeat the flag for more." mapsep:"none" placeholder:"NAME=VALUE" short:"v"`
 	Data     string            `help:"File with a JSON object of variables; - reads standard input." placeholder:"FILE"`
+	Examples bool              `help:"Use the examples of the variables that are not given."`
 	Locale   string            `help:"Language of the recipient, such as pt-BR." placeholder:"TAG"`
 	TimeZone string            `help:"Time zone of the recipient, such as America/Recife." name:"time-zone" placeholder:"ZONE"`
 	Draft    bool              `help:"Render the draft (default: the published version, or the draft if there is none)."`
@@ -176,6 +183,9 @@ func (c *templatesRenderCommand) Run(s *session) error {
 		variables[name] = value
 	}
 	body := map[string]any{"variables": variables}
+	if c.Examples { // which earlier servers do not know
+		body["examples"] = true
+	}
 	if c.Locale != "" {
 		body["locale"] = c.Locale
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/postrider/postrider/cmd/postrider/shown"
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/team"
 	"github.com/postrider/postrider/modules/signin"
 )
@@ -63,7 +64,7 @@ type userCreateCommand struct {
 
 func (c *userCreateCommand) Run(s *session) error {
 	return c.withPeople(s, func(people peopleServices) error {
-		return s.printUser(people.teams.CreateUser(s.ctx, c.Email, c.Name))
+		return s.printUser(people.teams.CreateUser(s.ctx, accounts.Caller{}, c.Email, c.Name, nil))
 	})
 }
 
@@ -75,11 +76,11 @@ type userLinkCommand struct {
 
 func (c *userLinkCommand) Run(s *session) error {
 	return c.tool().withPeople(s, func(people peopleServices) error {
-		link, err := people.signIn.UserLink(s.ctx, c.User)
+		link, err := people.signIn.CreateUserLink(s.ctx, accounts.Caller{}, c.User, nil)
 		if err != nil {
 			return err
 		}
-		return s.print(map[string]string{"url": link})
+		return s.print(map[string]string{"url": link.URL})
 	})
 }
 
@@ -92,7 +93,7 @@ type userDisableCommand struct {
 
 func (c *userDisableCommand) Run(s *session) error {
 	return c.withPeople(s, func(people peopleServices) error {
-		return s.printUser(people.signIn.ChangeAsOperator(s.ctx, c.User, team.UserChange{Disabled: new(!c.Enable)}))
+		return s.printUser(people.signIn.ChangeAsOperator(s.ctx, accounts.Caller{}, c.User, team.UserChange{Disabled: new(!c.Enable)}))
 	})
 }
 
@@ -105,7 +106,7 @@ type userOperatorCommand struct {
 
 func (c *userOperatorCommand) Run(s *session) error {
 	return c.withPeople(s, func(people peopleServices) error {
-		return s.printUser(people.signIn.ChangeAsOperator(s.ctx, c.User, team.UserChange{Operator: new(!c.Revoke)}))
+		return s.printUser(people.signIn.ChangeAsOperator(s.ctx, accounts.Caller{}, c.User, team.UserChange{Operator: new(!c.Revoke)}))
 	})
 }
 

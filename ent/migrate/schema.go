@@ -2677,6 +2677,8 @@ var (
 		{Name: "account_id", Type: field.TypeString, Collation: "C"},
 		{Name: "alias", Type: field.TypeString, Nullable: true},
 		{Name: "name", Type: field.TypeString},
+		{Name: "kind", Type: field.TypeString, Default: "template"},
+		{Name: "components", Type: field.TypeJSON, Nullable: true},
 		{Name: "version", Type: field.TypeInt, Nullable: true},
 		{Name: "last_version", Type: field.TypeInt, Default: 0},
 		{Name: "published_at", Type: field.TypeTime, Nullable: true},
@@ -2790,6 +2792,8 @@ var (
 		{Name: "source_html", Type: field.TypeString, Nullable: true, Size: 2147483647},
 		{Name: "source_text", Type: field.TypeString, Nullable: true, Size: 2147483647},
 		{Name: "source_translations", Type: field.TypeJSON, Nullable: true},
+		{Name: "source_variables", Type: field.TypeJSON, Nullable: true},
+		{Name: "components", Type: field.TypeJSON, Nullable: true},
 		{Name: "author", Type: field.TypeString, Default: ""},
 		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
 		{Name: "subject", Type: field.TypeString, Default: ""},
@@ -2811,7 +2815,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "template_versions_templates_versions",
-				Columns:    []*schema.Column{TemplateVersionsColumns[17]},
+				Columns:    []*schema.Column{TemplateVersionsColumns[19]},
 				RefColumns: []*schema.Column{TemplatesColumns[0]},
 				OnDelete:   schema.Cascade,
 			},
@@ -2820,7 +2824,7 @@ var (
 			{
 				Name:    "templateversion_template_id_number",
 				Unique:  true,
-				Columns: []*schema.Column{TemplateVersionsColumns[17], TemplateVersionsColumns[2]},
+				Columns: []*schema.Column{TemplateVersionsColumns[19], TemplateVersionsColumns[2]},
 			},
 		},
 	}

@@ -27,6 +27,9 @@ func (Template) Fields() []ent.Field {
 		reference("account_id").required(),
 		field.String("alias").Optional().Nillable().Comment("name used by programs, unique in the account"),
 		field.String("name").NotEmpty(),
+		field.String("kind").Default("template").Immutable().Comment("template, layout or partial"),
+		field.JSON("components", []shape.Component{}).Optional().
+			Comment("layout and partials in the published version; null if there are none"),
 		field.Int("version").Optional().Nillable().Comment("number of the published version; null if there is none"),
 		field.Int("last_version").Default(0).Comment("the highest version number so far"),
 		field.Time("published_at").Optional().Nillable(),

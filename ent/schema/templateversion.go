@@ -33,6 +33,10 @@ func (TemplateVersion) Fields() []ent.Field {
 			Comment("text as the author wrote it; null if the template has none"),
 		field.JSON("source_translations", []shape.Translation{}).Optional().
 			Comment("translations as the author wrote them; translations has their CSS inlined"),
+		field.JSON("source_variables", []shape.Variable{}).Optional().
+			Comment("variables as the author declared them; null if variables are the same"),
+		field.JSON("components", []shape.Component{}).Optional().
+			Comment("layout and partials in html, text and translations; null if there are none"),
 		field.String("author").Default("").Comment("ID of the user or API key that published it; empty if unknown"),
 		createdAt(),
 	}, templateContent()...)

@@ -19,6 +19,10 @@ const (
 	FieldAlias = "alias"
 	// FieldName holds the string denoting the name field in the database.
 	FieldName = "name"
+	// FieldKind holds the string denoting the kind field in the database.
+	FieldKind = "kind"
+	// FieldComponents holds the string denoting the components field in the database.
+	FieldComponents = "components"
 	// FieldVersion holds the string denoting the version field in the database.
 	FieldVersion = "version"
 	// FieldLastVersion holds the string denoting the last_version field in the database.
@@ -77,6 +81,8 @@ var Columns = []string{
 	FieldAccountID,
 	FieldAlias,
 	FieldName,
+	FieldKind,
+	FieldComponents,
 	FieldVersion,
 	FieldLastVersion,
 	FieldPublishedAt,
@@ -109,6 +115,8 @@ var (
 	AccountIDValidator func(string) error
 	// NameValidator is a validator for the "name" field. It is called by the builders before save.
 	NameValidator func(string) error
+	// DefaultKind holds the default value on creation for the "kind" field.
+	DefaultKind string
 	// DefaultLastVersion holds the default value on creation for the "last_version" field.
 	DefaultLastVersion int
 	// DefaultCreatedAt holds the default value on creation for the "created_at" field.

@@ -32,6 +32,11 @@ func Name(v string) predicate.Template {
 	return predicate.Template(sql.FieldEQ(FieldName, v))
 }
 
+// Kind applies equality check predicate on the "kind" field. It's identical to KindEQ.
+func Kind(v string) predicate.Template {
+	return predicate.Template(sql.FieldEQ(FieldKind, v))
+}
+
 // Version applies equality check predicate on the "version" field. It's identical to VersionEQ.
 func Version(v int) predicate.Template {
 	return predicate.Template(sql.FieldEQ(FieldVersion, v))

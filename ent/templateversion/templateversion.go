@@ -25,6 +25,10 @@ const (
 	FieldSourceText = "source_text"
 	// FieldSourceTranslations holds the string denoting the source_translations field in the database.
 	FieldSourceTranslations = "source_translations"
+	// FieldSourceVariables holds the string denoting the source_variables field in the database.
+	FieldSourceVariables = "source_variables"
+	// FieldComponents holds the string denoting the components field in the database.
+	FieldComponents = "components"
 	// FieldAuthor holds the string denoting the author field in the database.
 	FieldAuthor = "author"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
@@ -69,6 +73,8 @@ var Columns = []string{
 	FieldSourceHTML,
 	FieldSourceText,
 	FieldSourceTranslations,
+	FieldSourceVariables,
+	FieldComponents,
 	FieldAuthor,
 	FieldCreatedAt,
 	FieldSubject,

@@ -32,9 +32,24 @@ func Operator(v bool) predicate.User {
 	return predicate.User(sql.FieldEQ(FieldOperator, v))
 }
 
+// EmailContainsFold applies the ContainsFold predicate on the "email" field.
+func EmailContainsFold(v string) predicate.User {
+	return predicate.User(sql.FieldContainsFold(FieldEmail, v))
+}
+
+// NameContainsFold applies the ContainsFold predicate on the "name" field.
+func NameContainsFold(v string) predicate.User {
+	return predicate.User(sql.FieldContainsFold(FieldName, v))
+}
+
 // DisabledAtIsNil applies the IsNil predicate on the "disabled_at" field.
 func DisabledAtIsNil() predicate.User {
 	return predicate.User(sql.FieldIsNull(FieldDisabledAt))
+}
+
+// DisabledAtNotNil applies the NotNil predicate on the "disabled_at" field.
+func DisabledAtNotNil() predicate.User {
+	return predicate.User(sql.FieldNotNull(FieldDisabledAt))
 }
 
 // Or groups predicates with the OR operator between them.

@@ -71,6 +71,7 @@ type ComplexityRoot struct {
 		ID          func(childComplexity int) int
 		LastUsedAt  func(childComplexity int) int
 		LastUsedIP  func(childComplexity int) int
+		Mode        func(childComplexity int) int
 		Name        func(childComplexity int) int
 		Permissions func(childComplexity int) int
 		Prefix      func(childComplexity int) int
@@ -997,6 +998,7 @@ type ComplexityRoot struct {
 		Processes          func(childComplexity int) int
 		QueueByDestination func(childComplexity int) int
 		Sources            func(childComplexity int) int
+		Users              func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.OperatorUserFilter) int
 	}
 
 	OperatorAccount struct {
@@ -1051,6 +1053,11 @@ type ComplexityRoot struct {
 		What      func(childComplexity int) int
 	}
 
+	OperatorMembership struct {
+		AccountID func(childComplexity int) int
+		Role      func(childComplexity int) int
+	}
+
 	OperatorPlan struct {
 		DailyBytes        func(childComplexity int) int
 		DailyEmails       func(childComplexity int) int
@@ -1073,6 +1080,29 @@ type ComplexityRoot struct {
 		Emails    func(childComplexity int) int
 		Hour      func(childComplexity int) int
 		Reason    func(childComplexity int) int
+	}
+
+	OperatorUser struct {
+		CreatedAt    func(childComplexity int) int
+		DisabledAt   func(childComplexity int) int
+		Email        func(childComplexity int) int
+		ID           func(childComplexity int) int
+		LastSignInAt func(childComplexity int) int
+		Memberships  func(childComplexity int) int
+		Name         func(childComplexity int) int
+		Operator     func(childComplexity int) int
+	}
+
+	OperatorUserConnection struct {
+		Count    func(childComplexity int, limit int) int
+		Edges    func(childComplexity int) int
+		Nodes    func(childComplexity int) int
+		PageInfo func(childComplexity int) int
+	}
+
+	OperatorUserEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	PageInfo struct {
@@ -1481,11 +1511,14 @@ type ComplexityRoot struct {
 	Template struct {
 		Alias                 func(childComplexity int) int
 		Category              func(childComplexity int) int
+		Components            func(childComplexity int) int
 		CreatedAt             func(childComplexity int) int
 		From                  func(childComplexity int) int
 		HTML                  func(childComplexity int) int
+		HasNewerComponents    func(childComplexity int) int
 		HasUnpublishedChanges func(childComplexity int) int
 		ID                    func(childComplexity int) int
+		Kind                  func(childComplexity int) int
 		Locales               func(childComplexity int) int
 		Name                  func(childComplexity int) int
 		PublishedAt           func(childComplexity int) int
@@ -1499,6 +1532,15 @@ type ComplexityRoot struct {
 		Variables             func(childComplexity int) int
 		Version               func(childComplexity int) int
 		Versions              func(childComplexity int, first *int, after *string, last *int, before *string) int
+	}
+
+	TemplateComponent struct {
+		Alias         func(childComplexity int) int
+		Kind          func(childComplexity int) int
+		LatestVersion func(childComplexity int) int
+		Name          func(childComplexity int) int
+		TemplateID    func(childComplexity int) int
+		Version       func(childComplexity int) int
 	}
 
 	TemplateConnection struct {
@@ -1526,6 +1568,7 @@ type ComplexityRoot struct {
 	}
 
 	TemplateVariable struct {
+		Example  func(childComplexity int) int
 		Fallback func(childComplexity int) int
 		Key      func(childComplexity int) int
 		Required func(childComplexity int) int
@@ -1783,6 +1826,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.APIKey.LastUsedIP(childComplexity), true
+	case "APIKey.mode":
+		if e.ComplexityRoot.APIKey.Mode == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIKey.Mode(childComplexity), true
 	case "APIKey.name":
 		if e.ComplexityRoot.APIKey.Name == nil {
 			break
@@ -5728,6 +5777,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Operator.Sources(childComplexity), true
+	case "Operator.users":
+		if e.ComplexityRoot.Operator.Users == nil {
+			break
+		}
+
+		args, err := ec.field_Operator_users_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Operator.Users(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["filter"].(*model.OperatorUserFilter)), true
 
 	case "OperatorAccount.createdAt":
 		if e.ComplexityRoot.OperatorAccount.CreatedAt == nil {
@@ -5944,6 +6004,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.OperatorBillingProblem.What(childComplexity), true
 
+	case "OperatorMembership.accountId":
+		if e.ComplexityRoot.OperatorMembership.AccountID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorMembership.AccountID(childComplexity), true
+	case "OperatorMembership.role":
+		if e.ComplexityRoot.OperatorMembership.Role == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorMembership.Role(childComplexity), true
+
 	case "OperatorPlan.dailyBytes":
 		if e.ComplexityRoot.OperatorPlan.DailyBytes == nil {
 			break
@@ -6053,6 +6126,98 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.OperatorStuckHour.Reason(childComplexity), true
+
+	case "OperatorUser.createdAt":
+		if e.ComplexityRoot.OperatorUser.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorUser.CreatedAt(childComplexity), true
+	case "OperatorUser.disabledAt":
+		if e.ComplexityRoot.OperatorUser.DisabledAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorUser.DisabledAt(childComplexity), true
+	case "OperatorUser.email":
+		if e.ComplexityRoot.OperatorUser.Email == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorUser.Email(childComplexity), true
+	case "OperatorUser.id":
+		if e.ComplexityRoot.OperatorUser.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorUser.ID(childComplexity), true
+	case "OperatorUser.lastSignInAt":
+		if e.ComplexityRoot.OperatorUser.LastSignInAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorUser.LastSignInAt(childComplexity), true
+	case "OperatorUser.memberships":
+		if e.ComplexityRoot.OperatorUser.Memberships == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorUser.Memberships(childComplexity), true
+	case "OperatorUser.name":
+		if e.ComplexityRoot.OperatorUser.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorUser.Name(childComplexity), true
+	case "OperatorUser.operator":
+		if e.ComplexityRoot.OperatorUser.Operator == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorUser.Operator(childComplexity), true
+
+	case "OperatorUserConnection.count":
+		if e.ComplexityRoot.OperatorUserConnection.Count == nil {
+			break
+		}
+
+		args, err := ec.field_OperatorUserConnection_count_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.OperatorUserConnection.Count(childComplexity, args["limit"].(int)), true
+	case "OperatorUserConnection.edges":
+		if e.ComplexityRoot.OperatorUserConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorUserConnection.Edges(childComplexity), true
+	case "OperatorUserConnection.nodes":
+		if e.ComplexityRoot.OperatorUserConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorUserConnection.Nodes(childComplexity), true
+	case "OperatorUserConnection.pageInfo":
+		if e.ComplexityRoot.OperatorUserConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorUserConnection.PageInfo(childComplexity), true
+
+	case "OperatorUserEdge.cursor":
+		if e.ComplexityRoot.OperatorUserEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorUserEdge.Cursor(childComplexity), true
+	case "OperatorUserEdge.node":
+		if e.ComplexityRoot.OperatorUserEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorUserEdge.Node(childComplexity), true
 
 	case "PageInfo.endCursor":
 		if e.ComplexityRoot.PageInfo.EndCursor == nil {
@@ -7987,6 +8152,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Template.Category(childComplexity), true
+	case "Template.components":
+		if e.ComplexityRoot.Template.Components == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Template.Components(childComplexity), true
 	case "Template.createdAt":
 		if e.ComplexityRoot.Template.CreatedAt == nil {
 			break
@@ -8005,6 +8176,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Template.HTML(childComplexity), true
+	case "Template.hasNewerComponents":
+		if e.ComplexityRoot.Template.HasNewerComponents == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Template.HasNewerComponents(childComplexity), true
 	case "Template.hasUnpublishedChanges":
 		if e.ComplexityRoot.Template.HasUnpublishedChanges == nil {
 			break
@@ -8017,6 +8194,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Template.ID(childComplexity), true
+	case "Template.kind":
+		if e.ComplexityRoot.Template.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Template.Kind(childComplexity), true
 	case "Template.locales":
 		if e.ComplexityRoot.Template.Locales == nil {
 			break
@@ -8101,6 +8284,43 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Template.Versions(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string)), true
 
+	case "TemplateComponent.alias":
+		if e.ComplexityRoot.TemplateComponent.Alias == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateComponent.Alias(childComplexity), true
+	case "TemplateComponent.kind":
+		if e.ComplexityRoot.TemplateComponent.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateComponent.Kind(childComplexity), true
+	case "TemplateComponent.latestVersion":
+		if e.ComplexityRoot.TemplateComponent.LatestVersion == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateComponent.LatestVersion(childComplexity), true
+	case "TemplateComponent.name":
+		if e.ComplexityRoot.TemplateComponent.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateComponent.Name(childComplexity), true
+	case "TemplateComponent.templateId":
+		if e.ComplexityRoot.TemplateComponent.TemplateID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateComponent.TemplateID(childComplexity), true
+	case "TemplateComponent.version":
+		if e.ComplexityRoot.TemplateComponent.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateComponent.Version(childComplexity), true
+
 	case "TemplateConnection.count":
 		if e.ComplexityRoot.TemplateConnection.Count == nil {
 			break
@@ -8182,6 +8402,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.TemplateTranslation.Text(childComplexity), true
 
+	case "TemplateVariable.example":
+		if e.ComplexityRoot.TemplateVariable.Example == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateVariable.Example(childComplexity), true
 	case "TemplateVariable.fallback":
 		if e.ComplexityRoot.TemplateVariable.Fallback == nil {
 			break
@@ -9021,6 +9247,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputEmailFilter,
 		ec.unmarshalInputHeaderInput,
 		ec.unmarshalInputOperatorAccountFilter,
+		ec.unmarshalInputOperatorUserFilter,
 		ec.unmarshalInputQueueFilter,
 		ec.unmarshalInputQueueSelection,
 		ec.unmarshalInputReceivedEmailFilter,
@@ -9243,6 +9470,8 @@ type APIKey implements Node {
   name: String!
   "The first characters of the secret, which help you recognize the key."
   prefix: String!
+  "The mode of the key. In test mode, emails are captured instead of sent, and all data is separate."
+  mode: APIKeyMode!
   "The scope of the key."
   scope: APIKeyScope!
   "What the key can do within its scope, such as ` + "`" + `emails:send` + "`" + `; empty for everything that the scope allows."
@@ -9261,6 +9490,14 @@ type APIKey implements Node {
   createdAt: DateTime!
   "When the credential was revoked; ` + "`" + `null` + "`" + ` if it is active."
   revokedAt: DateTime
+}
+
+"The mode of an API key."
+enum APIKeyMode {
+  "Emails are sent."
+  LIVE
+  "Emails are captured."
+  TEST
 }
 
 "The operations that an API key allows."
@@ -11292,6 +11529,19 @@ type Operator {
     "ID of the account, prefix ` + "`" + `acc_` + "`" + `."
     id: ID!
   ): OperatorAccountDetails
+  "Lists the users of all accounts, newest first."
+  users(
+    "Number of entries from the start of the list, or after ` + "`" + `after` + "`" + `: 1 to 100. Defaults to 25."
+    first: Int
+    "The ` + "`" + `endCursor` + "`" + ` of the previous page."
+    after: String
+    "Number of entries from the end of the list, or before ` + "`" + `before` + "`" + `, instead of ` + "`" + `first` + "`" + `: 1 to 100."
+    last: Int
+    "The ` + "`" + `startCursor` + "`" + ` of the next page."
+    before: String
+    "Returns only users that match every field of the filter."
+    filter: OperatorUserFilter
+  ): OperatorUserConnection!
   "The plans, lowest rank first."
   plans: [OperatorPlan!]!
   "The state of billing: pending work, failures and problems. The payment provider is not queried."
@@ -11379,6 +11629,67 @@ type OperatorAccount {
   dailyBytesLimit: Float
   "When the object was created."
   createdAt: DateTime!
+}
+
+"Filters a list of users. Omitted fields do not filter."
+input OperatorUserFilter {
+  "Part of the email or name, case-insensitive, or a full ID."
+  query: String
+  "Whether the user is an operator of the installation."
+  operator: Boolean
+  "Whether the user is disabled."
+  disabled: Boolean
+}
+
+"A page of users."
+type OperatorUserConnection {
+  "The entries of the page with their cursors."
+  edges: [OperatorUserEdge!]!
+  "The users of the page."
+  nodes: [OperatorUser!]!
+  "Information about the page."
+  pageInfo: PageInfo!
+  "Number of entries in the whole list that match the filter. Counting stops at the limit."
+  count(
+    "Where counting stops: 1 to 10,000. Defaults to 10,000."
+    limit: Int! = 10000
+  ): Count!
+}
+
+"An entry and its cursor."
+type OperatorUserEdge {
+  "Cursor of the entry. Pass it as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  cursor: String!
+  "The entry."
+  node: OperatorUser!
+}
+
+"A user of the installation."
+type OperatorUser {
+  "Opaque ID, prefix ` + "`" + `usr_` + "`" + `."
+  id: ID!
+  "The email address of the user."
+  email: String!
+  "The name of the user; empty if unknown."
+  name: String!
+  "Whether the user is an operator of the installation."
+  operator: Boolean!
+  "When the user was disabled; ` + "`" + `null` + "`" + ` if they are not."
+  disabledAt: DateTime
+  "When the user last signed in; ` + "`" + `null` + "`" + ` if never."
+  lastSignInAt: DateTime
+  "The accounts that the user belongs to."
+  memberships: [OperatorMembership!]!
+  "When the object was created."
+  createdAt: DateTime!
+}
+
+"A user's role in an account."
+type OperatorMembership {
+  "ID of the account."
+  accountId: ID!
+  "The role in the account."
+  role: Role!
 }
 
 "An account and its usage."
@@ -12982,6 +13293,10 @@ input TemplateFilter {
   status: TemplateStatus
   "Part of the name, case-insensitive."
   query: String
+  "Matches templates, layouts or partials."
+  kind: TemplateKind
+  "With ` + "`" + `true` + "`" + `, matches only templates for which a newer version of their layout or of a partial is published."
+  hasNewerComponents: Boolean
 }
 
 "A page of templates."
@@ -13011,6 +13326,8 @@ type TemplateEdge {
 type Template implements Node {
   "Opaque ID, prefix ` + "`" + `tpl_` + "`" + `."
   id: ID!
+  "Whether it is a template, or a part of templates."
+  kind: TemplateKind!
   "The account's own identifier for the template; ` + "`" + `null` + "`" + ` if there is none."
   alias: String
   "A human-readable name."
@@ -13021,6 +13338,10 @@ type Template implements Node {
   version: Int
   "When the version was published; ` + "`" + `null` + "`" + ` if there is none."
   publishedAt: DateTime
+  "Layout and partials of the published version."
+  components: [TemplateComponent!]!
+  "Whether a newer version of a layout or a partial is published. Publish the template to use it."
+  hasNewerComponents: Boolean!
   "Whether the draft differs from the published version."
   hasUnpublishedChanges: Boolean!
   "Subject of the draft; ` + "`" + `null` + "`" + ` if each send provides its own."
@@ -13135,6 +13456,34 @@ type TemplateVariable {
   required: Boolean!
   "The value used if a send does not provide one; ` + "`" + `null` + "`" + ` if there is none."
   fallback: JSON
+  "The value for previews; ` + "`" + `null` + "`" + ` if there is none."
+  example: JSON
+}
+
+"A layout or a partial in the published version of a template."
+type TemplateComponent {
+  "Whether it is a layout or a partial."
+  kind: TemplateKind!
+  "ID of the layout or partial, prefix ` + "`" + `tpl_` + "`" + `."
+  templateId: ID!
+  "Its alias; ` + "`" + `null` + "`" + ` if it has none now."
+  alias: String
+  "Its name; ` + "`" + `null` + "`" + ` if it was deleted."
+  name: String
+  "Number of the version that the published template contains."
+  version: Int!
+  "Number of the version that is published now; ` + "`" + `null` + "`" + ` if it was deleted."
+  latestVersion: Int
+}
+
+"The kind of a template."
+enum TemplateKind {
+  "A message that can be sent."
+  TEMPLATE
+  "The frame of templates, with blocks that they fill."
+  LAYOUT
+  "A piece that templates and layouts include."
+  PARTIAL
 }
 
 "Whether emails can use a template."
@@ -13525,6 +13874,8 @@ func (ec *executionContext) childFields_APIKey(ctx context.Context, field graphq
 		return ec.fieldContext_APIKey_name(ctx, field)
 	case "prefix":
 		return ec.fieldContext_APIKey_prefix(ctx, field)
+	case "mode":
+		return ec.fieldContext_APIKey_mode(ctx, field)
 	case "scope":
 		return ec.fieldContext_APIKey_scope(ctx, field)
 	case "permissions":
@@ -15343,6 +15694,8 @@ func (ec *executionContext) childFields_Operator(ctx context.Context, field grap
 		return ec.fieldContext_Operator_accounts(ctx, field)
 	case "account":
 		return ec.fieldContext_Operator_account(ctx, field)
+	case "users":
+		return ec.fieldContext_Operator_users(ctx, field)
 	case "plans":
 		return ec.fieldContext_Operator_plans(ctx, field)
 	case "billing":
@@ -15465,6 +15818,16 @@ func (ec *executionContext) childFields_OperatorBillingProblem(ctx context.Conte
 	return nil, fmt.Errorf("no field named %q was found under type OperatorBillingProblem", field.Name)
 }
 
+func (ec *executionContext) childFields_OperatorMembership(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "accountId":
+		return ec.fieldContext_OperatorMembership_accountId(ctx, field)
+	case "role":
+		return ec.fieldContext_OperatorMembership_role(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OperatorMembership", field.Name)
+}
+
 func (ec *executionContext) childFields_OperatorPlan(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -15511,6 +15874,52 @@ func (ec *executionContext) childFields_OperatorStuckHour(ctx context.Context, f
 		return ec.fieldContext_OperatorStuckHour_reason(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type OperatorStuckHour", field.Name)
+}
+
+func (ec *executionContext) childFields_OperatorUser(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_OperatorUser_id(ctx, field)
+	case "email":
+		return ec.fieldContext_OperatorUser_email(ctx, field)
+	case "name":
+		return ec.fieldContext_OperatorUser_name(ctx, field)
+	case "operator":
+		return ec.fieldContext_OperatorUser_operator(ctx, field)
+	case "disabledAt":
+		return ec.fieldContext_OperatorUser_disabledAt(ctx, field)
+	case "lastSignInAt":
+		return ec.fieldContext_OperatorUser_lastSignInAt(ctx, field)
+	case "memberships":
+		return ec.fieldContext_OperatorUser_memberships(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_OperatorUser_createdAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OperatorUser", field.Name)
+}
+
+func (ec *executionContext) childFields_OperatorUserConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_OperatorUserConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_OperatorUserConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_OperatorUserConnection_pageInfo(ctx, field)
+	case "count":
+		return ec.fieldContext_OperatorUserConnection_count(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OperatorUserConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_OperatorUserEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_OperatorUserEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_OperatorUserEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OperatorUserEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_PageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -16207,6 +16616,8 @@ func (ec *executionContext) childFields_Template(ctx context.Context, field grap
 	switch field.Name {
 	case "id":
 		return ec.fieldContext_Template_id(ctx, field)
+	case "kind":
+		return ec.fieldContext_Template_kind(ctx, field)
 	case "alias":
 		return ec.fieldContext_Template_alias(ctx, field)
 	case "name":
@@ -16217,6 +16628,10 @@ func (ec *executionContext) childFields_Template(ctx context.Context, field grap
 		return ec.fieldContext_Template_version(ctx, field)
 	case "publishedAt":
 		return ec.fieldContext_Template_publishedAt(ctx, field)
+	case "components":
+		return ec.fieldContext_Template_components(ctx, field)
+	case "hasNewerComponents":
+		return ec.fieldContext_Template_hasNewerComponents(ctx, field)
 	case "hasUnpublishedChanges":
 		return ec.fieldContext_Template_hasUnpublishedChanges(ctx, field)
 	case "subject":
@@ -16247,6 +16662,24 @@ func (ec *executionContext) childFields_Template(ctx context.Context, field grap
 		return ec.fieldContext_Template_versions(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Template", field.Name)
+}
+
+func (ec *executionContext) childFields_TemplateComponent(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "kind":
+		return ec.fieldContext_TemplateComponent_kind(ctx, field)
+	case "templateId":
+		return ec.fieldContext_TemplateComponent_templateId(ctx, field)
+	case "alias":
+		return ec.fieldContext_TemplateComponent_alias(ctx, field)
+	case "name":
+		return ec.fieldContext_TemplateComponent_name(ctx, field)
+	case "version":
+		return ec.fieldContext_TemplateComponent_version(ctx, field)
+	case "latestVersion":
+		return ec.fieldContext_TemplateComponent_latestVersion(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TemplateComponent", field.Name)
 }
 
 func (ec *executionContext) childFields_TemplateConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -16307,6 +16740,8 @@ func (ec *executionContext) childFields_TemplateVariable(ctx context.Context, fi
 		return ec.fieldContext_TemplateVariable_required(ctx, field)
 	case "fallback":
 		return ec.fieldContext_TemplateVariable_fallback(ctx, field)
+	case "example":
+		return ec.fieldContext_TemplateVariable_example(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type TemplateVariable", field.Name)
 }

@@ -123,6 +123,29 @@ func (ec *executionContext) fieldContext_Template_id(_ context.Context, field gr
 	return graphql.NewScalarFieldContext("Template", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
+func (ec *executionContext) _Template_kind(ctx context.Context, field graphql.CollectedField, obj *model.Template) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Template_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.TemplateKind) graphql.Marshaler {
+			return ec.marshalNTemplateKind2githubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐTemplateKind(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Template_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Template", field, false, false, errors.New("field of type TemplateKind does not have child fields"))
+}
+
 func (ec *executionContext) _Template_alias(ctx context.Context, field graphql.CollectedField, obj *model.Template) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -236,6 +259,61 @@ func (ec *executionContext) _Template_publishedAt(ctx context.Context, field gra
 }
 func (ec *executionContext) fieldContext_Template_publishedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Template", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Template_components(ctx context.Context, field graphql.CollectedField, obj *model.Template) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Template_components(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Components, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.TemplateComponent) graphql.Marshaler {
+			return ec.marshalNTemplateComponent2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐTemplateComponentᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Template_components(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Template",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_TemplateComponent(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Template_hasNewerComponents(ctx context.Context, field graphql.CollectedField, obj *model.Template) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Template_hasNewerComponents(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.HasNewerComponents, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Template_hasNewerComponents(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Template", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
 func (ec *executionContext) _Template_hasUnpublishedChanges(ctx context.Context, field graphql.CollectedField, obj *model.Template) (ret graphql.Marshaler) {
@@ -606,6 +684,144 @@ func (ec *executionContext) fieldContext_Template_versions(ctx context.Context, 
 		return fc, err
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _TemplateComponent_kind(ctx context.Context, field graphql.CollectedField, obj *model.TemplateComponent) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TemplateComponent_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.TemplateKind) graphql.Marshaler {
+			return ec.marshalNTemplateKind2githubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐTemplateKind(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TemplateComponent_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TemplateComponent", field, false, false, errors.New("field of type TemplateKind does not have child fields"))
+}
+
+func (ec *executionContext) _TemplateComponent_templateId(ctx context.Context, field graphql.CollectedField, obj *model.TemplateComponent) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TemplateComponent_templateId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TemplateID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TemplateComponent_templateId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TemplateComponent", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _TemplateComponent_alias(ctx context.Context, field graphql.CollectedField, obj *model.TemplateComponent) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TemplateComponent_alias(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Alias, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_TemplateComponent_alias(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TemplateComponent", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _TemplateComponent_name(ctx context.Context, field graphql.CollectedField, obj *model.TemplateComponent) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TemplateComponent_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_TemplateComponent_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TemplateComponent", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _TemplateComponent_version(ctx context.Context, field graphql.CollectedField, obj *model.TemplateComponent) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TemplateComponent_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TemplateComponent_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TemplateComponent", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _TemplateComponent_latestVersion(ctx context.Context, field graphql.CollectedField, obj *model.TemplateComponent) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TemplateComponent_latestVersion(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.LatestVersion, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_TemplateComponent_latestVersion(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TemplateComponent", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _TemplateConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.TemplateConnection) (ret graphql.Marshaler) {
@@ -1030,6 +1246,29 @@ func (ec *executionContext) _TemplateVariable_fallback(ctx context.Context, fiel
 	)
 }
 func (ec *executionContext) fieldContext_TemplateVariable_fallback(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TemplateVariable", field, false, false, errors.New("field of type JSON does not have child fields"))
+}
+
+func (ec *executionContext) _TemplateVariable_example(ctx context.Context, field graphql.CollectedField, obj *model.TemplateVariable) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TemplateVariable_example(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Example, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
+			return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_TemplateVariable_example(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("TemplateVariable", field, false, false, errors.New("field of type JSON does not have child fields"))
 }
 
@@ -1459,7 +1698,7 @@ func (ec *executionContext) unmarshalInputTemplateFilter(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"alias", "status", "query"}
+	fieldsInOrder := [...]string{"alias", "status", "query", "kind", "hasNewerComponents"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -1487,6 +1726,20 @@ func (ec *executionContext) unmarshalInputTemplateFilter(ctx context.Context, ob
 				return it, err
 			}
 			it.Query = data
+		case "kind":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kind"))
+			data, err := ec.unmarshalOTemplateKind2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐTemplateKind(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Kind = data
+		case "hasNewerComponents":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasNewerComponents"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.HasNewerComponents = data
 		}
 	}
 	return it, nil
@@ -1517,6 +1770,11 @@ func (ec *executionContext) _Template(ctx context.Context, sel ast.SelectionSet,
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "kind":
+			out.Values[i] = ec._Template_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "alias":
 			out.Values[i] = ec._Template_alias(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -1540,6 +1798,16 @@ func (ec *executionContext) _Template(ctx context.Context, sel ast.SelectionSet,
 		case "publishedAt":
 			out.Values[i] = ec._Template_publishedAt(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "components":
+			out.Values[i] = ec._Template_components(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "hasNewerComponents":
+			out.Values[i] = ec._Template_hasNewerComponents(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "hasUnpublishedChanges":
@@ -1744,6 +2012,69 @@ func (ec *executionContext) _Template(ctx context.Context, sel ast.SelectionSet,
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var templateComponentImplementors = []string{"TemplateComponent"}
+
+func (ec *executionContext) _TemplateComponent(ctx context.Context, sel ast.SelectionSet, obj *model.TemplateComponent) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, templateComponentImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("TemplateComponent")
+		case "kind":
+			out.Values[i] = ec._TemplateComponent_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "templateId":
+			out.Values[i] = ec._TemplateComponent_templateId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "alias":
+			out.Values[i] = ec._TemplateComponent_alias(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._TemplateComponent_name(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "version":
+			out.Values[i] = ec._TemplateComponent_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "latestVersion":
+			out.Values[i] = ec._TemplateComponent_latestVersion(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -2022,6 +2353,11 @@ func (ec *executionContext) _TemplateVariable(ctx context.Context, sel ast.Selec
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "example":
+			out.Values[i] = ec._TemplateVariable_example(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -2280,6 +2616,32 @@ func (ec *executionContext) marshalNTemplate2ᚖgithubᚗcomᚋpostriderᚋpostr
 	return ec._Template(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNTemplateComponent2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐTemplateComponentᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.TemplateComponent) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNTemplateComponent2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐTemplateComponent(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNTemplateComponent2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐTemplateComponent(ctx context.Context, sel ast.SelectionSet, v *model.TemplateComponent) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._TemplateComponent(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNTemplateConnection2githubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐTemplateConnection(ctx context.Context, sel ast.SelectionSet, v model.TemplateConnection) graphql.Marshaler {
 	return ec._TemplateConnection(ctx, sel, &v)
 }
@@ -2318,6 +2680,16 @@ func (ec *executionContext) marshalNTemplateEdge2ᚖgithubᚗcomᚋpostriderᚋp
 		return graphql.Null
 	}
 	return ec._TemplateEdge(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNTemplateKind2githubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐTemplateKind(ctx context.Context, v any) (model.TemplateKind, error) {
+	var res model.TemplateKind
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNTemplateKind2githubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐTemplateKind(ctx context.Context, sel ast.SelectionSet, v model.TemplateKind) graphql.Marshaler {
+	return v
 }
 
 func (ec *executionContext) marshalNTemplateLocale2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐTemplateLocaleᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.TemplateLocale) graphql.Marshaler {
@@ -2487,6 +2859,22 @@ func (ec *executionContext) unmarshalOTemplateFilter2ᚖgithubᚗcomᚋpostrider
 	}
 	res, err := ec.unmarshalInputTemplateFilter(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOTemplateKind2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐTemplateKind(ctx context.Context, v any) (*model.TemplateKind, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var res = new(model.TemplateKind)
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOTemplateKind2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐTemplateKind(ctx context.Context, sel ast.SelectionSet, v *model.TemplateKind) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return v
 }
 
 func (ec *executionContext) unmarshalOTemplateStatus2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐTemplateStatus(ctx context.Context, v any) (*model.TemplateStatus, error) {

@@ -130,6 +130,14 @@ type OperatorAccountConnection struct {
 // OperatorAccountEdge is an entry of such a page.
 type OperatorAccountEdge struct{ Edge[*OperatorAccount] }
 
+// OperatorUserConnection is a page of a list.
+type OperatorUserConnection struct {
+	Connection[*OperatorUser, *OperatorUserEdge]
+}
+
+// OperatorUserEdge is an entry of such a page.
+type OperatorUserEdge struct{ Edge[*OperatorUser] }
+
 // QueueConnection is a page of a list.
 type QueueConnection struct {
 	Connection[*QueuedRecipient, *QueueEdge]

@@ -960,6 +960,14 @@ type OperatorBillingProblem struct {
 	What string `json:"what"`
 }
 
+// A user's role in an account.
+type OperatorMembership struct {
+	// ID of the account.
+	AccountID string `json:"accountId"`
+	// The role in the account.
+	Role Role `json:"role"`
+}
+
 // An hour whose usage the payment provider rejects.
 type OperatorStuckHour struct {
 	// ID of the account.
@@ -970,6 +978,36 @@ type OperatorStuckHour struct {
 	Emails int `json:"emails"`
 	// The error message of the payment provider.
 	Reason string `json:"reason"`
+}
+
+// A user of the installation.
+type OperatorUser struct {
+	// Opaque ID, prefix `usr_`.
+	ID string `json:"id"`
+	// The email address of the user.
+	Email string `json:"email"`
+	// The name of the user; empty if unknown.
+	Name string `json:"name"`
+	// Whether the user is an operator of the installation.
+	Operator bool `json:"operator"`
+	// When the user was disabled; `null` if they are not.
+	DisabledAt *time.Time `json:"disabledAt,omitempty"`
+	// When the user last signed in; `null` if never.
+	LastSignInAt *time.Time `json:"lastSignInAt,omitempty"`
+	// The accounts that the user belongs to.
+	Memberships []*OperatorMembership `json:"memberships"`
+	// When the object was created.
+	CreatedAt time.Time `json:"createdAt"`
+}
+
+// Filters a list of users. Omitted fields do not filter.
+type OperatorUserFilter struct {
+	// Part of the email or name, case-insensitive, or a full ID.
+	Query *string `json:"query,omitempty"`
+	// Whether the user is an operator of the installation.
+	Operator *bool `json:"operator,omitempty"`
+	// Whether the user is disabled.
+	Disabled *bool `json:"disabled,omitempty"`
 }
 
 // Information about a page of a list.
@@ -1284,6 +1322,22 @@ type TagInput struct {
 	Value string `json:"value"`
 }
 
+// A layout or a partial in the published version of a template.
+type TemplateComponent struct {
+	// Whether it is a layout or a partial.
+	Kind TemplateKind `json:"kind"`
+	// ID of the layout or partial, prefix `tpl_`.
+	TemplateID string `json:"templateId"`
+	// Its alias; `null` if it has none now.
+	Alias *string `json:"alias,omitempty"`
+	// Its name; `null` if it was deleted.
+	Name *string `json:"name,omitempty"`
+	// Number of the version that the published template contains.
+	Version int `json:"version"`
+	// Number of the version that is published now; `null` if it was deleted.
+	LatestVersion *int `json:"latestVersion,omitempty"`
+}
+
 // Filters a list of templates. Omitted fields do not filter.
 type TemplateFilter struct {
 	// Matches the template with this alias.
@@ -1292,6 +1346,10 @@ type TemplateFilter struct {
 	Status *TemplateStatus `json:"status,omitempty"`
 	// Part of the name, case-insensitive.
 	Query *string `json:"query,omitempty"`
+	// Matches templates, layouts or partials.
+	Kind *TemplateKind `json:"kind,omitempty"`
+	// With `true`, matches only templates for which a newer version of their layout or of a partial is published.
+	HasNewerComponents *bool `json:"hasNewerComponents,omitempty"`
 }
 
 // A language that a template is translated to.
@@ -1324,6 +1382,8 @@ type TemplateVariable struct {
 	Required bool `json:"required"`
 	// The value used if a send does not provide one; `null` if there is none.
 	Fallback json.RawMessage `json:"fallback,omitempty"`
+	// The value for previews; `null` if there is none.
+	Example json.RawMessage `json:"example,omitempty"`
 }
 
 // A published version of a template. It never changes.
@@ -2308,6 +2368,53 @@ func (e *StatisticsMoment) UnmarshalGQL(v any) error {
 }
 
 func (e StatisticsMoment) MarshalGQL(w io.Writer) {
+	fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+// The kind of a template.
+type TemplateKind string
+
+const (
+	// A message that can be sent.
+	TemplateKindTemplate TemplateKind = "TEMPLATE"
+	// The frame of templates, with blocks that they fill.
+	TemplateKindLayout TemplateKind = "LAYOUT"
+	// A piece that templates and layouts include.
+	TemplateKindPartial TemplateKind = "PARTIAL"
+)
+
+var AllTemplateKind = []TemplateKind{
+	TemplateKindTemplate,
+	TemplateKindLayout,
+	TemplateKindPartial,
+}
+
+func (e TemplateKind) IsValid() bool {
+	switch e {
+	case TemplateKindTemplate, TemplateKindLayout, TemplateKindPartial:
+		return true
+	}
+	return false
+}
+
+func (e TemplateKind) String() string {
+	return string(e)
+}
+
+func (e *TemplateKind) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = TemplateKind(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid TemplateKind", str)
+	}
+	return nil
+}
+
+func (e TemplateKind) MarshalGQL(w io.Writer) {
 	fmt.Fprint(w, strconv.Quote(e.String()))
 }
 

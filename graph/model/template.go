@@ -9,6 +9,9 @@ import (
 // Template is a template on the page that it was read with.
 type Template struct {
 	ID                    string
+	Kind                  TemplateKind
+	Components            []*TemplateComponent
+	HasNewerComponents    bool
 	Alias                 *string
 	Name                  string
 	Status                TemplateStatus

@@ -15,7 +15,6 @@ import (
 	"github.com/postrider/postrider/modules/accounts/credentials"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/id"
-	"github.com/postrider/postrider/runtime/base/secret"
 )
 
 // KeyPrefix is the prefix of every secret. Outside cell 0, the number of the cell follows (id.KeyTag), then testTag in
@@ -52,7 +51,7 @@ func (s *Service) Authenticate(ctx context.Context, bearer string, from netip.Ad
 	if !isSecret(bearer) {
 		return Caller{}, fault.Unauthenticated()
 	}
-	return s.AuthenticateHash(ctx, keyHash(secret.HashToken(bearer)), from)
+	return s.AuthenticateHash(ctx, keyHash(hashSecret(bearer)), from)
 }
 
 // AuthenticateHash is Authenticate for a caller that has only the SHA-256 of a secret.

@@ -147,6 +147,8 @@ func (s *Service) EnsureKey(ctx context.Context, accountID, name string, token s
 	if !isSecret(token.Reveal()) {
 		wrong.Add("secret", "must be %s followed by letters, digits, - or _, %d to %d characters in total", KeyPrefix,
 			minSecret, maxSecret)
+	} else if isTestSecret(token.Reveal()) {
+		wrong.Add("secret", "must not begin with %s%s, which is for test keys", KeyPrefix, testTag)
 	}
 	if err := wrong.Err(); err != nil {
 		return nil, err
@@ -154,7 +156,7 @@ func (s *Service) EnsureKey(ctx context.Context, accountID, name string, token s
 	if err := s.requireAccount(ctx, accountID); err != nil {
 		return nil, err
 	}
-	hash := secret.HashToken(token.Reveal())
+	hash := hashSecret(token.Reveal())
 	find := func() (*ent.APIKey, error) { return s.db.Ent.APIKey.Query().Where(apikey.Hash(hash)).Only(ctx) }
 	found, err := find()
 	if ent.IsNotFound(err) {

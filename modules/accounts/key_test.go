@@ -77,6 +77,9 @@ func TestTestKeyActsForTestTenant(t *testing.T) {
 			!strings.HasPrefix(secret, "svc_test_") || key.Prefix != secret[:17] {
 			t.Errorf("the key %s authenticates %+v, %v, want the test tenant", key.Prefix, caller, err)
 		}
+		if hash := sha256.Sum256([]byte(secret)); cmp.Diff(hash[:], key.Hash) == "" {
+			t.Error("earlier versions of Postrider find the test key, and would send with it")
+		}
 		if caller.Authorize(rights.Read) == nil {
 			t.Error("Authorize allows a caller in test mode, want it refused without a decision about the operation")
 		}
@@ -102,6 +105,9 @@ func TestTestKeyActsForTestTenant(t *testing.T) {
 	}
 	if _, _, err := s.CreateKey(t.Context(), NewKey{AccountID: owner.ID, Name: "n", Mode: "x"}); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("creating a key in an unknown mode returned %v, want Invalid", err)
+	}
+	if _, err := s.EnsureKey(t.Context(), owner.ID, "n", next, rights.ScopeFull); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("storing the secret of a test key as that of a live key returned %v, want Invalid", err)
 	}
 }
 

@@ -2,6 +2,7 @@ package accounts
 
 import (
 	"regexp"
+	"strings"
 
 	"github.com/postrider/postrider/ent/apikey"
 	"github.com/postrider/postrider/runtime/base/id"
@@ -14,7 +15,23 @@ func newSecret(mode apikey.Mode) (token secret.String, hash []byte) {
 	if mode == apikey.ModeTest {
 		prefix += testTag
 	}
-	return secret.NewToken(prefix)
+	token, _ = secret.NewToken(prefix)
+	return token, hashSecret(token.Reveal())
+}
+
+// hashSecret returns the hash by which a secret is stored and looked up. Earlier versions of Postrider know no test mode,
+// and would send with a test key: the hash differs from theirs, so they refuse it. It also differs from that of the
+// relay, which has no test mode.
+func hashSecret(token string) []byte {
+	if isTestSecret(token) {
+		return secret.HashToken(testTag + token)
+	}
+	return secret.HashToken(token)
+}
+
+func isTestSecret(token string) bool {
+	found := tags.FindStringSubmatch(token)
+	return found != nil && strings.HasSuffix(found[1], testTag)
 }
 
 // tags matches the number of a cell and the mode in a secret.

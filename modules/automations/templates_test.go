@@ -10,6 +10,7 @@ import (
 
 	"github.com/postrider/postrider/modules/sending/sendingtest"
 	"github.com/postrider/postrider/modules/templates"
+	"github.com/postrider/postrider/modules/templates/language"
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
@@ -69,7 +70,7 @@ func TestTemplateInUseCannotBeDeleted(t *testing.T) {
 		nil); err != nil {
 		t.Fatal(err)
 	}
-	remove := func(ref string) error { return store.Delete(t.Context(), sendingtest.Account, ref) }
+	remove := func(ref string) error { return store.Delete(t.Context(), sendingtest.Account, ref, false) }
 	rename := func(ref, alias string) error {
 		_, err := store.Update(t.Context(), sendingtest.Account, ref, templates.TemplateChange{Alias: &alias}, templates.Revision{})
 		return err
@@ -139,6 +140,30 @@ func TestCheckRejectsTokenWithoutLink(t *testing.T) {
 	}
 }
 
+// A step cannot send a layout or a partial.
+func TestCheckRejectsLayouts(t *testing.T) {
+	t.Parallel()
+	w, store, _ := templateWorld(t)
+	made, err := store.Add(t.Context(), sendingtest.Account, templates.NewTemplate{Kind: language.KindLayout, Alias: "base",
+		Name: "Base", HTML: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Publish(t.Context(), sendingtest.Account, made.ID, "", nil); err != nil {
+		t.Fatal(err)
+	}
+	a, err := w.Create(t.Context(), sendingtest.Account, []byte(`{"name": "Test", "trigger": {"event": "e"},
+		"steps": [{"type": "send_email", "from": "ada@dev.test", "template": {"alias": "base"}}]}`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	problems, err := w.Check(t.Context(), w.caller(), a.ID)
+	if err != nil || len(problems) != 1 || problems[0].Path != "steps[0].template" ||
+		problems[0].Message != "is a layout; only templates can be sent" {
+		t.Errorf("the problems of a step with a layout are %+v, %v", problems, err)
+	}
+}
+
 // A condition that may change is a warning and does not prevent activation. Content that cannot be sent now is
 // an error.
 func TestCheckWarnsOfTemporaryProblems(t *testing.T) {
@@ -201,7 +226,7 @@ func TestActivationRacesTemplateDeletion(t *testing.T) {
 		var activated, deleted error
 		var both sync.WaitGroup
 		both.Go(func() { _, activated = w.Activate(t.Context(), w.caller(), a.ID, Activation{}) })
-		both.Go(func() { deleted = store.Delete(t.Context(), sendingtest.Account, "raced") })
+		both.Go(func() { deleted = store.Delete(t.Context(), sendingtest.Account, "raced", false) })
 		both.Wait()
 		if (activated == nil) == (deleted == nil) {
 			t.Errorf("activation returned %v and deletion %v, want exactly one to succeed", activated, deleted)

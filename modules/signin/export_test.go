@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/postrider/postrider/modules/accounts"
 )
 
 // SetMailer replaces the mailer.
@@ -26,4 +28,10 @@ func (s *Service) Post(ctx context.Context) error {
 func NewCounters(reg prometheus.Registerer) (count func(error), err error) {
 	c, err := newCounters(reg)
 	return c.count, err
+}
+
+// UserLink returns the URL of a link that the command line creates.
+func (s *Service) UserLink(ctx context.Context, emailOrID string) (string, error) {
+	link, err := s.CreateUserLink(ctx, accounts.Caller{}, emailOrID, nil)
+	return link.URL, err
 }

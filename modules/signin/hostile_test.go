@@ -152,7 +152,7 @@ func TestRejectsInvalidEmails(t *testing.T) {
 		_, signIn := w.SignIn(t.Context(), signin.Credentials{Email: email, Password: adasPassword})
 		_, invite := w.teams.Invite(t.Context(), ada, team.NewInvitation{Email: email, Role: rights.RoleViewer})
 		_, change := w.ChangeUser(t.Context(), ada, signin.UserChange{Email: &email})
-		_, create := w.teams.CreateUser(t.Context(), email, "Bob")
+		_, create := w.teams.CreateUser(t.Context(), accounts.Caller{}, email, "Bob", nil)
 		for what, err := range map[string]error{"a sign-in": signIn, "an invitation": invite, "an email change": change,
 			"creating a user on the command line": create} {
 			if fault.KindOf(err) != fault.Invalid || fault.Classify(err).Fields["email"] == "" {
@@ -173,11 +173,11 @@ func TestEmailSpellingsMatchOneUser(t *testing.T) {
 	ada := w.callerOf(t, w.setUp(t))
 	for email, spelled := range map[string]string{"bücher@bücher.example": "bücher@XN--bcher-kva.example",
 		`"b b"@example.com`: `"b b"@Example.COM`} {
-		made, err := w.teams.CreateUser(t.Context(), email, "Bob")
+		made, err := w.teams.CreateUser(t.Context(), accounts.Caller{}, email, "Bob", nil)
 		if err != nil {
 			t.Fatalf("creating user %s: %v, want success", email, err)
 		}
-		if same, err := w.teams.CreateUser(t.Context(), spelled, "Bob"); err != nil || same.ID != made.ID {
+		if same, err := w.teams.CreateUser(t.Context(), accounts.Caller{}, spelled, "Bob", nil); err != nil || same.ID != made.ID {
 			t.Errorf("creating user %s returned %v, %v; want the user with %s", spelled, same, err, email)
 		}
 	}
@@ -280,7 +280,7 @@ func TestDisabledUserCannotSignIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, invitation := w.secondTeam(t, ada, "bob@example.com")
-	if _, err := w.teams.ChangeAsOperator(t.Context(), "bob@example.com",
+	if _, err := w.teams.ChangeAsOperator(t.Context(), accounts.Caller{}, "bob@example.com",
 		team.UserChange{Disabled: new(true)}); err != nil {
 		t.Fatal(err)
 	}
@@ -298,7 +298,7 @@ func TestDisabledUserCannotSignIn(t *testing.T) {
 	out("a link", err)
 	_, err = w.AcceptInvitation(t.Context(), signin.AcceptInput{Token: invitation, Password: bobsPassword})
 	out("an invitation", err)
-	if _, err := w.teams.ChangeAsOperator(t.Context(), "bob@example.com",
+	if _, err := w.teams.ChangeAsOperator(t.Context(), accounts.Caller{}, "bob@example.com",
 		team.UserChange{Disabled: new(false)}); err != nil {
 		t.Fatal(err)
 	}

@@ -10,12 +10,15 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/signinlink"
 	"github.com/postrider/postrider/ent/user"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/modules/accounts/team"
 	"github.com/postrider/postrider/modules/signin/passwords"
 	"github.com/postrider/postrider/modules/signin/trust"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
 // Lifetimes of links.
@@ -91,10 +94,10 @@ func endSiblings(ctx context.Context, tx *ent.Tx, used *ent.SignInLink) error {
 }
 
 // newLink stores a link and returns its token.
-func (s *Service) newLink(ctx context.Context, purpose signinlink.Purpose, life time.Duration,
+func newLink(ctx context.Context, links *ent.SignInLinkClient, purpose signinlink.Purpose, life time.Duration,
 	set func(*ent.SignInLinkCreate)) (secret.String, error) {
 	token, hash := secret.NewToken("")
-	create := s.db.Ent.SignInLink.Create().SetPurpose(purpose).SetTokenHash(hash).SetExpiresAt(time.Now().Add(life))
+	create := links.Create().SetPurpose(purpose).SetTokenHash(hash).SetExpiresAt(time.Now().Add(life))
 	if set != nil {
 		set(create)
 	}
@@ -115,26 +118,58 @@ func (s *Service) SetUpLink(ctx context.Context) (string, error) {
 	if err != nil || exists {
 		return "", err
 	}
-	token, err := s.newLink(ctx, signinlink.PurposeSetup, setUpLife, nil)
+	token, err := newLink(ctx, s.db.Ent.SignInLink, signinlink.PurposeSetup, setUpLife, nil)
 	if err != nil {
 		return "", err
 	}
 	return s.linkURL(PathSetUp, token), nil
 }
 
-// UserLink returns a URL that signs in a user once. Operators use it to help users who are locked out. Error:
-// NotFound.
-func (s *Service) UserLink(ctx context.Context, emailOrID string) (string, error) {
-	who, err := s.teams.User(ctx, emailOrID)
+// UserLink is a one-time link that signs in a user.
+type UserLink struct {
+	URL       string
+	ExpiresAt time.Time
+}
+
+// CreateUserLink returns a link that signs in a user once, without their second factor. Operators use it to help users
+// who are locked out. An operator key can create it only for users who have never signed in, so that it cannot become
+// one of them. The zero Caller is the command line. keep, if not nil, runs in the transaction. Errors: NotFound;
+// Forbidden.
+func (s *Service) CreateUserLink(ctx context.Context, by accounts.Caller, emailOrID string,
+	keep func(ctx context.Context, tx idempotency.Execer, made UserLink) error) (made UserLink, err error) {
+	found, err := s.teams.User(ctx, emailOrID)
 	if err != nil {
-		return "", err
+		return made, err
 	}
-	token, err := s.newLink(ctx, signinlink.PurposeSignIn, signInLife,
-		func(c *ent.SignInLinkCreate) { c.SetUserID(who.ID).SetEmail(who.Email) })
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		if err := trust.LockUser(ctx, tx, found.ID); err != nil {
+			return err
+		}
+		who, err := tx.User.Get(ctx, found.ID)
+		if err != nil {
+			return err
+		}
+		if by.Operator != nil && (who.Operator || who.LastSignInAt != nil) {
+			return fault.Forbiddenf(fault.CodeInsufficientScope,
+				"Operator keys can create links only for users who have never signed in and are not operators")
+		}
+		made.ExpiresAt = time.Now().Add(signInLife)
+		token, err := newLink(ctx, tx.SignInLink, signinlink.PurposeSignIn, signInLife,
+			func(c *ent.SignInLinkCreate) { c.SetUserID(who.ID).SetEmail(who.Email) })
+		if err != nil {
+			return err
+		}
+		made.URL = s.linkURL(PathSignIn, token)
+		entry := audit.Entry{Actor: audit.OperatorOf(by), Action: "user.link_created", Target: who.ID}
+		if err := audit.Write(ctx, tx, entry); err != nil || keep == nil {
+			return err
+		}
+		return keep(ctx, tx, made)
+	})
 	if err != nil {
-		return "", err
+		return UserLink{}, fault.Wrap("create a link", err)
 	}
-	return s.linkURL(PathSignIn, token), nil
+	return made, nil
 }
 
 // DevelopmentLink returns a URL that signs in a user every time it is opened, until the next start of a
@@ -143,7 +178,7 @@ func (s *Service) DevelopmentLink(ctx context.Context, userID string) (string, e
 	if _, err := s.db.Ent.SignInLink.Delete().Where(signinlink.Again(true)).Exec(ctx); err != nil {
 		return "", fmt.Errorf("development link: %w", err)
 	}
-	token, err := s.newLink(ctx, signinlink.PurposeSignIn, devLife,
+	token, err := newLink(ctx, s.db.Ent.SignInLink, signinlink.PurposeSignIn, devLife,
 		func(c *ent.SignInLinkCreate) { c.SetUserID(userID).SetAgain(true) })
 	if err != nil {
 		return "", err
@@ -218,9 +253,6 @@ func (s *Service) SignInByLink(ctx context.Context, token string) (NewSession, e
 		}
 		if row.Again { // created by DevelopmentLink
 			entered, err = s.startSessionWithoutAlert(ctx, tx, who, ByLink, true)
-			return err
-		}
-		if err := endSiblings(ctx, tx, row); err != nil {
 			return err
 		}
 		entered, err = s.startSession(ctx, tx, who, ByLink, true)

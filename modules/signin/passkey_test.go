@@ -171,7 +171,7 @@ func TestRejectsInvalidPasskeyResponses(t *testing.T) {
 		}
 	}
 	disabled := true
-	if _, err := w.teams.ChangeAsOperator(t.Context(), "ada@example.com", userChange(&disabled)); err != nil {
+	if _, err := w.teams.ChangeAsOperator(t.Context(), accounts.Caller{}, "ada@example.com", userChange(&disabled)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.SignInByPasskey(t.Context(),
@@ -185,7 +185,7 @@ func TestPasskeysBelongToTheirOwner(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.callerOf(t, w.setUp(t))
-	if _, err := w.teams.CreateUser(t.Context(), "bob@example.com", "Bob"); err != nil {
+	if _, err := w.teams.CreateUser(t.Context(), accounts.Caller{}, "bob@example.com", "Bob", nil); err != nil {
 		t.Fatal(err)
 	}
 	link, err := w.UserLink(t.Context(), "bob@example.com")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/session"
+	"github.com/postrider/postrider/ent/signinlink"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/alerts"
 	"github.com/postrider/postrider/modules/accounts/audit"
@@ -158,6 +159,12 @@ func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Se
 func (s *Service) startSession(ctx context.Context, tx *ent.Tx, who *ent.User, method string,
 	secondFactor bool) (NewSession, error) {
 	if err := s.alertUnknownDevice(ctx, tx, who); err != nil {
+		return NewSession{}, err
+	}
+	// Links from operators are for users who cannot sign in. Without this, one that an operator key created for a user
+	// who had never signed in could be used afterwards.
+	if _, err := tx.SignInLink.Delete().Where(signinlink.PurposeEQ(signinlink.PurposeSignIn), signinlink.UserID(who.ID),
+		signinlink.UsedAtIsNil(), signinlink.Again(false)).Exec(ctx); err != nil {
 		return NewSession{}, err
 	}
 	return s.startSessionWithoutAlert(ctx, tx, who, method, secondFactor)

@@ -55,8 +55,8 @@ func newWorldOn(t *testing.T, d *db.DB, change ...func(*signin.Config)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.accounts, err = accounts.New(accounts.Params{DB: w.db,
-		Cursors: page.NewCodec([]byte("sixteen bytes or more")), Logger: slog.New(slog.DiscardHandler)}); err != nil {
+	cursors := page.NewCodec([]byte("sixteen bytes or more"))
+	if w.accounts, err = accounts.New(accounts.Params{DB: w.db, Cursors: cursors, Logger: slog.New(slog.DiscardHandler)}); err != nil {
 		t.Fatal(err)
 	}
 	config := signin.Config{BaseURL: base, Passwords: true}
@@ -64,7 +64,7 @@ func newWorldOn(t *testing.T, d *db.DB, change ...func(*signin.Config)) *world {
 		c(&config)
 	}
 	guard := signin.NewGuard(w.db, box)
-	w.teams = team.New(team.Params{DB: w.db, Accounts: w.accounts, Bounds: guard})
+	w.teams = team.New(team.Params{DB: w.db, Accounts: w.accounts, Cursors: cursors, Bounds: guard})
 	if w.Service, err = signin.New(signin.Params{Config: config, DB: w.db, Accounts: w.accounts, Teams: w.teams,
 		Box: box, Guard: guard, Logger: slog.New(slog.DiscardHandler)}); err != nil {
 		t.Fatal(err)
@@ -299,7 +299,7 @@ func TestLastTwoOwnersCannotBothLeave(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.callerOf(t, w.setUp(t))
-	other, err := w.teams.CreateUser(t.Context(), "bob@example.com", "Bob")
+	other, err := w.teams.CreateUser(t.Context(), accounts.Caller{}, "bob@example.com", "Bob", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

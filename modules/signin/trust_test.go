@@ -135,7 +135,7 @@ func TestCredentialChangeEndsPendingChanges(t *testing.T) {
 		"disabling and enabling the user": func(t *testing.T, w *world, ada accounts.Caller, _ pendingChanges) bool {
 			t.Helper()
 			for _, disabled := range []bool{true, false} {
-				if _, err := w.ChangeAsOperator(t.Context(), ada.Person.UserID,
+				if _, err := w.ChangeAsOperator(t.Context(), accounts.Caller{}, ada.Person.UserID,
 					team.UserChange{Disabled: &disabled}); err != nil {
 					t.Fatal(err)
 				}
@@ -373,7 +373,7 @@ func TestInvitationsEndWithInvitersRights(t *testing.T) {
 			return err
 		},
 		"bob is disabled": func(ctx context.Context, w *world, _, bob accounts.Caller) error {
-			_, err := w.ChangeAsOperator(ctx, bob.Person.UserID, team.UserChange{Disabled: new(true)})
+			_, err := w.ChangeAsOperator(ctx, accounts.Caller{}, bob.Person.UserID, team.UserChange{Disabled: new(true)})
 			return err
 		},
 	} {

@@ -1,8 +1,11 @@
 package templates
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/schema/shape"
@@ -18,6 +21,7 @@ type StoreTemplateResponse func(ctx context.Context, tx idempotency.Execer, t Te
 
 // NewTemplate is the input of Add.
 type NewTemplate struct {
+	Kind               string // template, layout or partial; empty: template
 	Alias              string // empty: none
 	Name               string
 	Subject            string
@@ -43,6 +47,9 @@ func (in NewTemplate) parse() (content, fault.Fields) {
 	if in.Alias != "" && badAlias(in.Alias) != "" {
 		wrong.Add("alias", "%s", badAlias(in.Alias))
 	}
+	if in.Kind != "" && !slices.Contains(language.Kinds(), in.Kind) {
+		wrong.Add("kind", "must be one of %s", strings.Join(language.Kinds(), ", "))
+	}
 	validateName(in.Name, wrong)
 	validateSubject(in.Subject, wrong)
 	validateSource("html", in.HTML, wrong)
@@ -52,7 +59,7 @@ func (in NewTemplate) parse() (content, fault.Fields) {
 		html: in.HTML, text: in.Text, translated: validateTranslations(in.Translations, wrong),
 		variables: language.ValidateVariables(in.Variables, wrong), unsubscribe: in.UnsubscribeEnabled,
 		category: in.Category}
-	c.compile(wrong)
+	c.check(cmp.Or(in.Kind, language.KindTemplate), wrong)
 	return c, wrong
 }
 
@@ -62,14 +69,14 @@ func (s *Service) Add(ctx context.Context, accountID string, in NewTemplate) (Te
 	if err := wrong.Err(); err != nil {
 		return Template{}, err
 	}
-	return s.add(ctx, accountID, in.Alias, in.Name, c, in.Keep)
+	return s.add(ctx, accountID, cmp.Or(in.Kind, language.KindTemplate), in.Alias, in.Name, c, in.Keep)
 }
 
-func (s *Service) add(ctx context.Context, accountID, alias, name string, c content,
+func (s *Service) add(ctx context.Context, accountID, kind, alias, name string, c content,
 	keep StoreTemplateResponse) (made Template, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		create := tx.Template.Create().SetID(id.New(id.Template)).SetAccountID(accountID).
-			SetNillableAlias(orNull(alias)).SetName(name)
+			SetKind(kind).SetNillableAlias(orNull(alias)).SetName(name)
 		setFields(create.Mutation(), c)
 		row, err := create.Save(ctx)
 		if err != nil {

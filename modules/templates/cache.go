@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/postrider/postrider/modules/templates/language"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/id"
 )
@@ -21,7 +22,7 @@ type publishedVersion struct {
 
 const cacheWeight = 128 << 20 // bytes of compiled templates
 
-const selectPublished = `SELECT id, version FROM templates WHERE account_id = $1 AND (id = $2 OR alias = $2)`
+const selectPublished = `SELECT id, version, kind FROM templates WHERE account_id = $1 AND (id = $2 OR alias = $2)`
 
 // resolvePublished resolves the template of a send. The result may be up to CacheTTL old if another process has
 // published a version since; changes made by this process are visible immediately.
@@ -45,12 +46,15 @@ func (s *Service) resolvePublished(ctx context.Context, accountID string, ref Re
 	epoch := s.epoch.Load()
 	var found publishedVersion
 	var version sql.NullInt64
-	err := s.db.SQL.QueryRowContext(ctx, selectPublished, accountID, name).Scan(&found.id, &version)
+	var kind string
+	err := s.db.SQL.QueryRowContext(ctx, selectPublished, accountID, name).Scan(&found.id, &version, &kind)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return publishedVersion{}, fault.InvalidField(field, "is not a template of this account")
 	case err != nil:
 		return publishedVersion{}, fmt.Errorf("look up template: %w", err)
+	case kind != language.KindTemplate:
+		return publishedVersion{}, fault.InvalidField(field, "is a %s; only templates can be sent", kind)
 	case !version.Valid:
 		return publishedVersion{}, fault.InvalidField(field, "must be a published template; publish it first")
 	}

@@ -90,7 +90,7 @@ func (c TemplateChange) parse() (apply func(content) content, wrong fault.Fields
 		validateCategory(*c.Category, wrong)
 		does = append(does, func(to *content) { to.category = *c.Category })
 	}
-	changed.compile(wrong)
+	changed.check("", wrong)
 	return func(to content) content {
 		for _, do := range does {
 			do(&to)
@@ -99,10 +99,11 @@ func (c TemplateChange) parse() (apply func(content) content, wrong fault.Fields
 	}, wrong
 }
 
-// Revision describes the circumstances of an update. Both fields are optional.
+// Revision describes the circumstances of an update. All fields are optional.
 type Revision struct {
 	Etag   string // of the draft that the author read
 	Author string // ID of a user or an API key
+	Force  bool   // change the alias although it is in use
 }
 
 // Update changes the draft, and records the draft in its history; the alias and the name change immediately. Sends
@@ -123,8 +124,9 @@ func (s *Service) Update(ctx context.Context, accountID, idOrAlias string, c Tem
 			return fault.Conflictf(fault.CodeConflict, "The draft has changed since you read it; read it again").
 				With(fault.DetailChangedAt, before.UpdatedAt.UTC().Format(time.RFC3339Nano))
 		}
-		if alias := orEmpty(before.Alias); c.Alias != nil && alias != "" && *c.Alias != alias {
-			if err := s.checkUnused(ctx, tx, accountID, "", alias, "change its alias"); err != nil {
+		alias := orEmpty(before.Alias)
+		if c.Alias != nil && alias != "" && *c.Alias != alias && !by.Force {
+			if err := s.checkUnused(ctx, tx, before, "", "change its alias"); err != nil {
 				return err
 			}
 		}
@@ -189,16 +191,18 @@ func (c TemplateChange) store(ctx context.Context, tx *ent.Tx, before *ent.Templ
 	return update.Save(ctx)
 }
 
-// Delete deletes a template and its versions. Emails sent with it do not change. It returns NotFound, or
-// Conflict if the template is in use.
-func (s *Service) Delete(ctx context.Context, accountID, idOrAlias string) error {
+// Delete deletes a template and its versions. Emails sent with it do not change, nor do published templates that contain
+// it. It returns NotFound, or Conflict if the template is in use, unless force is set.
+func (s *Service) Delete(ctx context.Context, accountID, idOrAlias string, force bool) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		t, err := s.lock(ctx, tx, accountID, idOrAlias)
 		if err != nil {
 			return err
 		}
-		if err := s.checkUnused(ctx, tx, accountID, t.ID, orEmpty(t.Alias), "delete it"); err != nil {
-			return err
+		if !force {
+			if err := s.checkUnused(ctx, tx, t, t.ID, "delete it"); err != nil {
+				return err
+			}
 		}
 		return tx.Template.DeleteOneID(t.ID).Where(template.AccountID(accountID)).Exec(ctx)
 	})
@@ -217,7 +221,7 @@ func (s *Service) Duplicate(ctx context.Context, accountID, idOrAlias string,
 	if err != nil {
 		return Template{}, err
 	}
-	return s.add(ctx, accountID, "", copyName(t.Name), draftOf(t), keep)
+	return s.add(ctx, accountID, t.Kind, "", copyName(t.Name), draftOf(t), keep)
 }
 
 func copyName(name string) string {

@@ -65,6 +65,9 @@ func contentOf(v *ent.TemplateVersion) content {
 func sourceOf(v *ent.TemplateVersion) content {
 	c := contentOf(v)
 	c.html, c.text, c.translated = orEmpty(v.SourceHTML), orEmpty(v.SourceText), v.SourceTranslations
+	if v.SourceVariables != nil {
+		c.variables = v.SourceVariables
+	}
 	return c
 }
 
@@ -81,6 +84,9 @@ func orNull(s string) *string {
 	}
 	return &s
 }
+
+// size returns the bytes of the bodies and translations.
+func (c content) size() int { return len(c.html) + len(c.text) + sizeOf(c.translated) }
 
 // compiledContent contains the compiled parts of a content, ready to render.
 type compiledContent struct {
@@ -115,31 +121,73 @@ func (c compiledContent) allParts() []*language.CompiledSource {
 
 // weight returns the approximate size in memory.
 func (c compiledContent) weight() int {
-	return 2000 + 8*(len(c.content.subject)+len(c.content.html)+len(c.content.text)+sizeOf(c.content.translated))
+	return 2000 + 8*(len(c.content.subject)+c.content.size())
 }
 
 // compile compiles the sources that have no errors yet, and adds errors by field.
-func (c content) compile(wrong fault.Fields) compiledContent {
-	out := compiledContent{content: c, compiledParts: compileParts("", c.subject, c.html, c.text, wrong)}
-	var tags []bcp47.Tag
+func (c content) compile(wrong fault.Fields) compiledContent { return c.compileFlat(nil, wrong) }
+
+// compileFlat is like compile for a content that was expanded. The flat sources have the names of their fields.
+func (c content) compileFlat(flats map[string]language.Flat, wrong fault.Fields) compiledContent {
+	out := compiledContent{content: c, compiledParts: compileParts("", c.subject, c.html, c.text, flats, wrong)}
 	for i, t := range c.translated {
-		parts := compileParts(fmt.Sprintf("translations[%d].", i), t.Subject, t.HTML, t.Text, wrong)
+		parts := compileParts(translationField(i), t.Subject, t.HTML, t.Text, flats, wrong)
 		parts.locale = t.Locale
-		tag, _ := language.ParseTag(t.Locale)
-		out.translated, tags = append(out.translated, parts), append(tags, tag)
+		out.translated = append(out.translated, parts)
 	}
-	if len(tags) > 0 {
-		out.matcher = bcp47.NewMatcher(tags)
-	}
+	out.matcher = newMatcher(c.translated)
 	return out
 }
 
-func compileParts(prefix, subject, html, text string, wrong fault.Fields) compiledParts {
+// check checks the sources of a draft that have no errors yet, and adds errors by field. If the kind is empty, it is
+// unknown.
+func (c content) check(kind string, wrong fault.Fields) {
+	c.eachBody(func(field, _ string, e *language.Engine, source *string) {
+		if wrong[field] != "" {
+			return
+		}
+		if err := e.Check(field, language.Component{Kind: kind, Source: *source}); err != nil {
+			wrong.Add(field, "%s", err)
+		}
+	})
+	c.html, c.text, c.translated = "", "", slices.Clone(c.translated)
+	for i := range c.translated {
+		c.translated[i].HTML, c.translated[i].Text = "", ""
+	}
+	c.compile(wrong) // the subjects
+}
+
+// eachBody calls a function for each html and text, with the name of its field, its language, and its engine.
+func (c *content) eachBody(do func(field, locale string, e *language.Engine, source *string)) {
+	each := func(prefix, locale string, html, text *string) {
+		if *html != "" {
+			do(prefix+"html", locale, language.HTML, html)
+		}
+		if *text != "" {
+			do(prefix+"text", locale, language.Text, text)
+		}
+	}
+	each("", "", &c.html, &c.text)
+	for i := range c.translated {
+		t := &c.translated[i]
+		each(translationField(i), t.Locale, &t.HTML, &t.Text)
+	}
+}
+
+// translationField is the prefix of the fields of a translation.
+func translationField(i int) string { return fmt.Sprintf("translations[%d].", i) }
+
+func compileParts(prefix, subject, html, text string, flats map[string]language.Flat,
+	wrong fault.Fields) compiledParts {
 	part := func(e *language.Engine, name, source string) *language.CompiledSource {
 		if name = prefix + name; source == "" || wrong[name] != "" {
 			return nil
 		}
-		p, err := e.Compile(name, source)
+		flat := language.Flat{Source: source}
+		if expanded, is := flats[name]; is {
+			flat = expanded
+		}
+		p, err := e.CompileFlat(name, flat)
 		if err != nil {
 			wrong.Add(name, "%s", err)
 		}
@@ -156,7 +204,7 @@ func (c compiledContent) checkComplete(wrong fault.Fields) {
 	}
 	for _, p := range c.allParts() {
 		if missing := p.UndeclaredVariables(c.content.variables); len(missing) > 0 {
-			wrong.Add(p.Name, "line %d: uses {{%s}}, which is not declared in variables%s", p.Line(missing[0]),
+			wrong.Add(p.Name, "%s: uses {{%s}}, which is not declared in variables%s", p.Place(missing[0]),
 				missing[0], andMore(missing))
 		}
 	}

@@ -31,6 +31,15 @@
 // text, modules/sending/compose generates the text part of each email from the rendered
 // html.
 //
+// # Layouts and partials
+//
+// A template has a kind. Layouts and partials are drafted, versioned and published like templates, and cannot be sent.
+// Publishing a template expands the published versions of its layout and partials into the html and the text of the
+// version (components.go), so that sends read one row, and published templates change only when they are published
+// again. The version records the components as pins, and the variables of the layout that it uses. A version of a
+// layout or a partial contains its source as written. A publication locks its components, and starts again if one was
+// published after it was read. A rollback keeps the content and the pins of the earlier version.
+//
 // # Guarantees
 //
 // A published version is used immediately by the process that published it, and within CacheTTL

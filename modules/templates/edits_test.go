@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/templates/language"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/storage/page"
@@ -127,13 +129,33 @@ func TestEditsOfAnotherAccountAreHidden(t *testing.T) {
 			t.Errorf("%s of another account's template returned %v, want NotFound", name, err)
 		}
 	}
-	if err := w.Delete(t.Context(), ada, made.ID); err != nil {
+	if err := w.Delete(t.Context(), ada, made.ID, false); err != nil {
 		t.Fatal(err)
 	}
 	left, err := db.One(t.Context(), w.db.SQL, db.Value[int], `SELECT count(*) FROM template_edits`)
 	if err != nil || left != 0 {
 		t.Errorf("a deleted template leaves %d edits, %v, want none", left, err)
 	}
+}
+
+func TestPreviewTakesExamples(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	made := w.add(t, NewTemplate{Name: "Order", HTML: "{{customer.name}} {{customer.city}} {{total}} {{note}}",
+		Variables: []shape.Variable{{Key: "customer.name", Type: language.TypeString, Required: true, Example: "Ada"},
+			{Key: "customer.city", Type: language.TypeString, Fallback: "nowhere", Example: "Turin"},
+			{Key: "total", Type: language.TypeNumber, Example: 12.5}, {Key: "note", Type: language.TypeString, Fallback: "-"}}})
+	w.publish(t, made.ID)
+	in := PreviewInput{Version: 1, Examples: true, Variables: map[string]any{"customer": map[string]any{"name": "Bob"}}}
+	if got, err := w.Preview(t.Context(), ada, made.ID, in); err != nil || got.HTML != "Bob Turin 12.5 -" {
+		t.Errorf("a preview with examples returned %q, %v, want them where no value is given", got.HTML, err)
+	}
+	in.Examples = false
+	if got, err := w.Preview(t.Context(), ada, made.ID, in); err != nil || got.HTML != "Bob nowhere  -" {
+		t.Errorf("a preview without examples returned %q, %v, want fallbacks", got.HTML, err)
+	}
+	_, err := w.Render(t.Context(), ada, Ref{ID: made.ID}, nil)
+	wantFields(t, err, "template.variables.customer.name") // sends never take examples
 }
 
 func TestPreviewRendersUnsavedChanges(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/ent/template"
 	"github.com/postrider/postrider/modules/templates/language"
 	"github.com/postrider/postrider/modules/templates/mailhtml"
@@ -20,13 +21,14 @@ import (
 type Publication struct {
 	Template Template
 	Warnings []string // for the author; nil if there are none
+	Size     int      // bytes of the sources in the new version; 0 if there is none
 }
 
 // StorePublicationResponse is like StoreTemplateResponse, for a publication.
 type StorePublicationResponse func(ctx context.Context, tx idempotency.Execer, p Publication) error
 
-// Publish makes the draft the version that sends use. If the draft equals the published version, it creates no
-// new version. The author is the ID of a user or an API key, or empty.
+// Publish makes the draft the version that sends use, with the published versions of its layout and partials. If
+// neither has changed, it creates no new version. The author is the ID of a user or an API key, or empty.
 func (s *Service) Publish(ctx context.Context, accountID, idOrAlias, author string,
 	keep StorePublicationResponse) (Publication, error) {
 	for {
@@ -34,7 +36,7 @@ func (s *Service) Publish(ctx context.Context, accountID, idOrAlias, author stri
 		if err != nil {
 			return Publication{}, err
 		}
-		made, err := s.makeVersion(ctx, draftOf(t))
+		made, err := s.makeVersion(ctx, t, draftOf(t))
 		if err != nil {
 			return Publication{}, err
 		}
@@ -61,7 +63,7 @@ func (s *Service) Rollback(ctx context.Context, accountID, idOrAlias string, num
 		if err != nil {
 			return Publication{}, err
 		}
-		made, err := s.makeVersion(ctx, sourceOf(v))
+		made, err := s.remakeVersion(ctx, t, v)
 		if err != nil {
 			return Publication{}, err
 		}
@@ -80,33 +82,53 @@ var errEdited = errors.New("the template was changed concurrently")
 type newVersion struct {
 	source   content // as its author wrote it
 	content  content // as it is sent
+	pins     []shape.Component
+	locks    []shape.Component // pins that must be the published versions
 	warnings []string
 	isDraft  bool // the source becomes the draft
 	author   string
 }
 
 // makeVersion does the expensive work of a publication outside the transaction.
-func (s *Service) makeVersion(ctx context.Context, source content) (newVersion, error) {
+func (s *Service) makeVersion(ctx context.Context, t *ent.Template, source content) (newVersion, error) {
 	if err := s.publishing.Acquire(ctx); err != nil {
 		return newVersion{}, err
 	}
 	defer s.publishing.Release()
-	return newVersionOf(source)
+	expanded, err := s.newComponentReader(t.AccountID).expand(ctx, t.Kind, orEmpty(t.Alias), source)
+	if err != nil {
+		return newVersion{}, err
+	}
+	return newVersionOf(expanded)
 }
 
-func newVersionOf(source content) (newVersion, error) {
+// remakeVersion makes a version from an earlier one. With components, it keeps their versions, which may be older than
+// the published ones.
+func (s *Service) remakeVersion(ctx context.Context, t *ent.Template, v *ent.TemplateVersion) (newVersion, error) {
+	if len(v.Components) == 0 || t.Kind != language.KindTemplate {
+		return s.makeVersion(ctx, t, sourceOf(v))
+	}
 	wrong := fault.Fields{}
-	compiled := source.compile(wrong)
+	contentOf(v).compile(wrong)
+	return newVersion{source: sourceOf(v), content: contentOf(v), pins: v.Components}, wrong.Err()
+}
+
+func newVersionOf(e expandedContent) (newVersion, error) {
+	wrong := fault.Fields{}
+	compiled := e.compile(wrong)
 	compiled.checkComplete(wrong)
 	if err := wrong.Err(); err != nil {
 		return newVersion{}, err
 	}
-	v := newVersion{source: source, content: source}
+	v := newVersion{source: e.source, content: e.content, pins: e.pins, locks: e.pins}
+	if e.kind != language.KindTemplate {
+		v.content = e.source // its users expand it
+		return v, nil
+	}
 	var warning string
-	if v.content.html, warning = inlineCSS(source.html); warning != "" {
+	if v.content.html, warning = inlineCSS(e.content.html); warning != "" {
 		v.warnings = append(v.warnings, warning)
 	}
-	v.content.translated = slices.Clone(source.translated)
 	for i := range v.content.translated {
 		t := &v.content.translated[i]
 		if t.HTML, warning = inlineCSS(t.HTML); warning != "" {
@@ -115,11 +137,17 @@ func newVersionOf(source content) (newVersion, error) {
 	}
 	for _, parts := range append([]compiledParts{compiled.compiledParts}, compiled.translated...) {
 		for _, found := range parts.findTrusted() {
-			v.warnings = append(v.warnings, fmt.Sprintf("%s, line %d: {{ %s }} is inserted without escaping. %s",
-				parts.html.Name, found.Places[0].Line, found.Places[0].Element, found.Fix))
+			output := parts.html.TrustedOutputs()[0]
+			v.warnings = append(v.warnings, fmt.Sprintf("%s, %s: {{ %s }} is inserted without escaping. %s",
+				parts.html.Name, parts.html.OutputPlace(output), output.Expression, found.Fix))
 		}
 	}
 	return v, nil
+}
+
+// size returns the bytes of the sources.
+func (v newVersion) size() int {
+	return v.source.size() + v.content.size()
 }
 
 // inlineCSS returns html with its CSS inlined. If that is not possible, it returns the html as it is, and the reason.
@@ -143,6 +171,9 @@ func inlineCSS(html string) (out, warning string) {
 func (s *Service) publish(ctx context.Context, read *ent.Template, made newVersion,
 	keep StorePublicationResponse) (out Publication, err error) {
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		if err := lockComponents(ctx, tx, read, made.locks); err != nil {
+			return err
+		}
 		t, err := s.lock(ctx, tx, read.AccountID, read.ID)
 		if err != nil {
 			return err
@@ -155,10 +186,11 @@ func (s *Service) publish(ctx context.Context, read *ent.Template, made newVersi
 			return err
 		}
 		out = Publication{Template: standing, Warnings: made.warnings}
-		if made.isDraft || standing.HasUnpublishedChanges {
+		if made.isDraft || standing.HasUnpublishedChanges || !slices.Equal(made.pins, t.Components) {
 			if out.Template, err = s.storeVersion(ctx, tx, t, made); err != nil {
 				return err
 			}
+			out.Size = made.size()
 		}
 		if keep == nil {
 			return nil
@@ -191,6 +223,11 @@ func (s *Service) storeVersion(ctx context.Context, tx *ent.Tx, t *ent.Template,
 	if made.isDraft {
 		setFields(update.Mutation(), made.source)
 	}
+	if len(made.pins) > 0 {
+		update.SetComponents(made.pins)
+	} else {
+		update.ClearComponents()
+	}
 	row, err := update.Save(ctx)
 	if err == nil && made.isDraft {
 		err = recordEdit(ctx, tx, row, made.author, true)
@@ -198,7 +235,8 @@ func (s *Service) storeVersion(ctx context.Context, tx *ent.Tx, t *ent.Template,
 	if err != nil {
 		return Template{}, err
 	}
-	return Template{Template: row, hasHTML: row.HTML != nil, hasText: row.Text != nil}, nil
+	out, err := s.loadTemplate(ctx, tx, row)
+	return out, fault.Wrap("read the published template", err)
 }
 
 func insertVersion(ctx context.Context, tx *ent.Tx, t *ent.Template, made newVersion, number int, at time.Time) error {
@@ -211,6 +249,12 @@ func insertVersion(ctx context.Context, tx *ent.Tx, t *ent.Template, made newVer
 		SetNillableSourceHTML(orNull(made.source.html)).SetNillableSourceText(orNull(made.source.text))
 	if len(c.translated) > 0 {
 		create.SetTranslations(c.translated).SetSourceTranslations(made.source.translated)
+	}
+	if len(made.pins) > 0 {
+		create.SetComponents(made.pins)
+	}
+	if len(c.variables) != len(made.source.variables) {
+		create.SetSourceVariables(orNone(made.source.variables))
 	}
 	return create.Exec(ctx)
 }

@@ -197,7 +197,7 @@ func TestDeletedTemplateIsGoneInAllProcesses(t *testing.T) {
 	if _, err := other.Render(t.Context(), ada, Ref{Alias: "a"}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Delete(t.Context(), ada, "a"); err != nil {
+	if err := w.Delete(t.Context(), ada, "a", false); err != nil {
 		t.Fatal(err)
 	}
 	_, err := w.Render(t.Context(), ada, Ref{Alias: "a"}, nil)
@@ -226,7 +226,7 @@ func FuzzPublish(f *testing.F) {
 		if _, err := language.HTML.Compile("html", source); err != nil {
 			return
 		}
-		v, err := newVersionOf(content{html: source})
+		v, err := newVersionOf(plain(content{html: source}))
 		if err != nil {
 			return
 		}
@@ -261,4 +261,9 @@ func TestVersionBodies(t *testing.T) {
 	if theirs, err := w.VersionBodies(t.Context(), eve, newest, oldest); err != nil || len(theirs) != 0 {
 		t.Errorf("VersionBodies for another account returned %+v, %v", theirs, err)
 	}
+}
+
+// plain is a content without components.
+func plain(c content) expandedContent {
+	return expandedContent{source: c, content: c, kind: language.KindTemplate}
 }

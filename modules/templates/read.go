@@ -6,11 +6,14 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/predicate"
 	"github.com/postrider/postrider/ent/template"
 	"github.com/postrider/postrider/ent/templateversion"
+	"github.com/postrider/postrider/modules/templates/language"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/storage/db"
@@ -21,7 +24,8 @@ import (
 type Template struct {
 	*ent.Template
 
-	HasUnpublishedChanges bool // the draft differs from the published version
+	HasUnpublishedChanges bool            // the draft differs from the published version
+	Used                  []UsedComponent // layout and partials in the published version
 
 	hasHTML, hasText bool // of the draft, which lists are read without
 }
@@ -70,7 +74,10 @@ type ListQuery struct {
 	Page   page.Request
 	Alias  string
 	Status string // draft, published
-	Name   string // part of the name, ignoring case
+	Kind   string // template, layout, partial
+
+	HasNewerComponents bool   // only templates with newer versions of their layout or partials
+	Name               string // part of the name, ignoring case
 }
 
 // Validate reports every invalid filter.
@@ -81,6 +88,9 @@ func (q ListQuery) Validate() fault.Fields {
 	}
 	if q.Status != "" && q.Status != StatusDraft && q.Status != StatusPublished {
 		wrong.Add("status", "must be %s or %s", StatusDraft, StatusPublished)
+	}
+	if q.Kind != "" && !slices.Contains(language.Kinds(), q.Kind) {
+		wrong.Add("kind", "must be one of %s", strings.Join(language.Kinds(), ", "))
 	}
 	if q.Name != "" {
 		named := fault.Fields{}
@@ -147,6 +157,12 @@ func (q ListQuery) filters() []predicate.Template {
 	case StatusPublished:
 		out = append(out, template.VersionNotNil())
 	}
+	if q.HasNewerComponents {
+		out = append(out, hasNewerComponents)
+	}
+	if q.Kind != "" {
+		out = append(out, template.Kind(q.Kind))
+	}
 	if q.Name != "" {
 		out = append(out, template.NameContainsFold(q.Name))
 	}
@@ -204,7 +220,7 @@ const selectState = `
 SELECT t.id, t.html IS NOT NULL AS has_html, t.text IS NOT NULL AS has_text, v.id IS NOT NULL
    AND (t.subject, t."from", coalesce(t.reply_to, '[]'), t.html, t.text, coalesce(t.variables, '[]'), t.unsubscribe_enabled, t.category, t.translations)
        IS NOT DISTINCT FROM
-       (v.subject, v."from", coalesce(v.reply_to, '[]'), v.source_html, v.source_text, coalesce(v.variables, '[]'), v.unsubscribe_enabled, v.category, v.source_translations) AS unchanged
+       (v.subject, v."from", coalesce(v.reply_to, '[]'), v.source_html, v.source_text, coalesce(v.source_variables, v.variables, '[]'), v.unsubscribe_enabled, v.category, v.source_translations) AS unchanged
   FROM templates t LEFT JOIN template_versions v ON v.template_id = t.id AND v.number = t.version
  WHERE t.account_id = $1 AND t.id = ANY($2)`
 
@@ -232,10 +248,14 @@ func (s *Service) loadTemplates(ctx context.Context, from db.Execer, accountID s
 			states[t.id] = t
 		}
 	}
+	used, err := s.loadComponents(ctx, from, accountID, rows)
+	if err != nil {
+		return nil, err
+	}
 	out = make([]Template, len(rows))
 	for i, row := range rows {
 		t := states[row.ID]
-		out[i] = Template{Template: row, HasUnpublishedChanges: !t.unchanged, hasHTML: t.hasHTML, hasText: t.hasText}
+		out[i] = Template{Template: row, Used: used[row.ID], HasUnpublishedChanges: !t.unchanged, hasHTML: t.hasHTML, hasText: t.hasText}
 	}
 	return out, nil
 }

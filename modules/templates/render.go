@@ -72,8 +72,10 @@ func (s *Service) Render(ctx context.Context, accountID string, ref Ref, variabl
 // PreviewInput is the input of Preview.
 type PreviewInput struct {
 	Version   int             // 0: the draft
+	Within    string          // ID or alias of a template that uses the layout or partial; empty: none
 	Draft     *TemplateChange // unsaved changes to the draft, without Alias and Name; nil if there are none
 	Variables map[string]any
+	Examples  bool   // whether variables that are not given take their example
 	Locale    string // BCP 47; empty: American English
 	TimeZone  string // IANA; empty: times keep their zone
 }
@@ -99,15 +101,32 @@ func (s *Service) Preview(ctx context.Context, accountID, idOrAlias string, in P
 		}
 		say = contentOf(v)
 	}
+	expanded, err := s.expandPreview(ctx, t, say, in.Within)
+	if err != nil {
+		return Rendered{}, err
+	}
 	wrong := fault.Fields{}
-	ready := say.compile(wrong)
+	ready := expanded.compile(wrong)
 	if err := wrong.Err(); err != nil {
 		return Rendered{}, err
 	}
-	out, err := ready.render(ctx, in.Variables, fieldNames{variable: "variables.", locale: "locale",
+	given := in.Variables
+	if in.Examples {
+		given = language.AddExamples(expanded.content.variables, given)
+	}
+	out, err := ready.render(ctx, given, fieldNames{variable: "variables.", locale: "locale",
 		timeZone: "time_zone"}, in.Locale, in.TimeZone)
 	out.TemplateID, out.Version = t.ID, in.Version
 	return out, err
+}
+
+// expandPreview expands a draft, or the template that it is shown within.
+func (s *Service) expandPreview(ctx context.Context, t *ent.Template, say content, within string) (expandedContent, error) {
+	r := s.newComponentReader(t.AccountID)
+	if within != "" {
+		return r.expandWithin(ctx, t, say, within)
+	}
+	return r.expand(ctx, t.Kind, orEmpty(t.Alias), say)
 }
 
 // applyDraft returns a draft with the unsaved changes.

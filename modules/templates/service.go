@@ -40,6 +40,7 @@ type Service struct {
 // New returns a new service. It does not need to be started.
 func New(p Params) *Service {
 	return &Service{db: p.DB, cursors: p.Cursors, log: p.Logger, publishing: limit.NewSemaphore(2, limit.Unbounded),
+		uses:    []UseFinder{usesOfComponent},
 		lookups: cache.New(cache.Config[lookupKey, publishedVersion]{Max: 50_000, TTL: CacheTTL}),
 		versions: cache.New(cache.Config[publishedVersion, compiledContent]{Max: cacheWeight, TTL: time.Hour,
 			Sliding: true,

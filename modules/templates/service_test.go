@@ -318,7 +318,7 @@ func TestAccountsAreIsolated(t *testing.T) {
 			_, err := w.Update(t.Context(), eve, ref, TemplateChange{Name: &name}, Revision{})
 			return err
 		},
-		"delete":    func(ref string) error { return w.Delete(t.Context(), eve, ref) },
+		"delete":    func(ref string) error { return w.Delete(t.Context(), eve, ref, false) },
 		"duplicate": func(ref string) error { _, err := w.Duplicate(t.Context(), eve, ref, nil); return err },
 		"publish":   func(ref string) error { _, err := w.Publish(t.Context(), eve, ref, "", nil); return err },
 		"rollback":  func(ref string) error { _, err := w.Rollback(t.Context(), eve, ref, 1, "", nil); return err },

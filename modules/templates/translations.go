@@ -97,18 +97,11 @@ func (t Template) Locales() []Locale {
 // speakers understand. Without one, it returns the parts of the template. A translation without a subject has that of
 // the template, and so it is with the body; html and text of different languages are not combined.
 func (c compiledContent) translate(locale string) compiledParts {
-	if c.matcher == nil || locale == "" {
+	best := bestTranslation(c.matcher, c.content.translated, locale)
+	if best < 0 {
 		return c.compiledParts
 	}
-	wanted, reason := language.ParseTag(locale)
-	if reason != "" {
-		return c.compiledParts
-	}
-	_, best, confidence := c.matcher.Match(wanted)
 	found := c.translated[best]
-	if confidence < bcp47.High && !sameLanguage(wanted, found.locale) {
-		return c.compiledParts
-	}
 	if found.subject == nil {
 		found.subject = c.subject
 	}
@@ -116,6 +109,41 @@ func (c compiledContent) translate(locale string) compiledParts {
 		found.html, found.text = c.html, c.text
 	}
 	return found
+}
+
+// newMatcher returns the matcher of translations, or nil if there are none.
+func newMatcher(list []shape.Translation) bcp47.Matcher {
+	var tags []bcp47.Tag
+	for _, t := range list {
+		tag, _ := language.ParseTag(t.Locale)
+		tags = append(tags, tag)
+	}
+	if len(tags) == 0 {
+		return nil
+	}
+	return bcp47.NewMatcher(tags)
+}
+
+// bestTranslation returns the index of the translation that fits a locale best, or -1 if none does.
+func bestTranslation(matcher bcp47.Matcher, list []shape.Translation, locale string) int {
+	wanted, reason := language.ParseTag(locale)
+	if matcher == nil || reason != "" {
+		return -1
+	}
+	_, best, confidence := matcher.Match(wanted)
+	if confidence < bcp47.High && !sameLanguage(wanted, list[best].Locale) {
+		return -1
+	}
+	return best
+}
+
+// bodies returns html and text in the language that fits a locale best. An empty locale is that of the content.
+func (c content) bodies(locale string) (html, text string) {
+	best := bestTranslation(newMatcher(c.translated), c.translated, locale)
+	if best < 0 || c.translated[best].HTML == "" && c.translated[best].Text == "" {
+		return c.html, c.text
+	}
+	return c.translated[best].HTML, c.translated[best].Text
 }
 
 func sameLanguage(wanted bcp47.Tag, locale string) bool {

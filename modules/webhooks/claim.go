@@ -138,8 +138,8 @@ func (s *deliverer) claim(ctx context.Context, limit int, length time.Duration) 
 	if err := s.expireClaims(ctx); err != nil {
 		return nil, err
 	}
-	s.taking.Lock()
-	defer s.taking.Unlock()
+	s.taking.lock()
+	defer s.taking.unlock()
 	l := s.flights.claimLimits(time.Now())
 	if limit = min(limit, l.most); limit <= 0 {
 		return nil, nil

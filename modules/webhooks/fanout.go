@@ -23,7 +23,7 @@ func (s *Service) newConsumer() bus.Consumer {
 		types[i] = event.Type(name)
 	}
 	return bus.Consumer{Group: "webhooks", Types: types, Handle: s.handleFact, HandleAll: s.handleFacts,
-		Wants: s.interest.Wants, Refresh: s.interest.Refresh, Begun: s.dropHandedOver, Committed: s.handleCommit}
+		Batch: handOverMost, Wants: s.interest.Wants, Refresh: s.interest.Refresh, Begun: s.beginBatch, Committed: s.handleCommit}
 }
 
 // handleFact creates the deliveries of a fact. Handling the same fact again creates no duplicates. A fact older

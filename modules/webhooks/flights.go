@@ -30,6 +30,8 @@ type inFlight struct {
 	byID     map[string]*endpointState
 	unproven int  // in flight to endpoints that were slow when the POST started
 	full     bool // the latest claim was limited by the total
+	count    int
+	drained  chan struct{} // closed when count falls to roomyCount; nil: nothing waits for that
 }
 
 // endpointState is the state of one endpoint.
@@ -129,6 +131,7 @@ func (f *inFlight) begin(l limits, jobs []delivery, now time.Time) {
 			f.unproven++
 		}
 		e.begun = append(e.begun, now)
+		f.count++
 		e.used, j.begun = now, now
 		taken[j.webhookID]++
 	}
@@ -165,6 +168,11 @@ func (f *inFlight) end(j delivery, answered *answer) {
 	}
 	if i := slices.Index(e.begun, j.begun); i >= 0 {
 		e.begun = slices.Delete(e.begun, i, i+1)
+		f.count--
+	}
+	if f.drained != nil && f.count <= f.roomyCount() {
+		close(f.drained)
+		f.drained = nil
 	}
 	if answered != nil && !answered.cut {
 		e.tried, e.prompt = true, answered.Status != 0 && answered.took < promptTime
@@ -185,5 +193,28 @@ func (f *inFlight) close() {
 	defer f.mu.Unlock()
 	for _, e := range f.byID {
 		e.stopTimer()
+	}
+}
+
+// roomyCount is the number of POSTs in flight with which most of the capacity is free.
+func (f *inFlight) roomyCount() int { return f.most / 4 }
+
+// awaitRoom waits until most of the capacity is free, at most as long as the limit.
+func (f *inFlight) awaitRoom(limit time.Duration) {
+	f.mu.Lock()
+	if f.count <= f.roomyCount() {
+		f.mu.Unlock()
+		return
+	}
+	if f.drained == nil {
+		f.drained = make(chan struct{})
+	}
+	drained := f.drained
+	f.mu.Unlock()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-drained:
+	case <-timer.C:
 	}
 }

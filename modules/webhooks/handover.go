@@ -17,13 +17,21 @@ import (
 // and the first attempt begins after the commit. The row is that of any claim, so if the process
 // stops, the lease ends and another process repeats the attempt. Deliveries for which the endpoint has no room, and
 // those of endpoints that are slow, have a rate limit or have due deliveries, are queued and claimed as usual.
+//
+// A delivery that is handed over changes three rows, and a queued one five. Batches of the bus are therefore as large as
+// the number of deliveries that can be handed over. A full batch lets the next one wait briefly for room (beginBatch),
+// and a fan-out that meets a claim waits for it (claimLock).
 
 // commitWithin is how long the transaction may take. The worker counts the lease from the commit, with a margin that
 // is longer than this.
 const commitWithin = time.Second
 
-// handOverMost is the maximum number of deliveries that one statement claims. The worker has room for more.
+// handOverMost is the maximum number of deliveries that one statement claims, and of events in a batch. The worker has
+// room for more.
 const handOverMost = 100
+
+// roomLimit is how long the fan-out waits for room.
+const roomLimit = 20 * time.Millisecond
 
 // handover holds the deliveries that the current transaction of the bus has claimed. Except for open, only the
 // goroutines of the bus use it, one at a time.
@@ -31,6 +39,7 @@ type handover struct {
 	open    atomic.Bool // the worker runs
 	jobs    []delivery
 	claimed time.Time // before the first statement that claimed one of them
+	burst   bool      // the latest batch was a full one
 }
 
 // fanOutFreshSQL is fanOutSQL with claims. It returns the deliveries with the id of their claim, which is 0 for those
@@ -73,11 +82,12 @@ func (s *Service) fanOutFresh(ctx context.Context, tx db.Execer, events []queued
 	if len(events) == 0 {
 		return 0, nil
 	}
-	if !s.handed.open.Load() || !s.taking.TryLock() {
+	s.handed.burst = s.handed.burst || len(events) >= handOverMost
+	if !s.handed.open.Load() || !s.taking.lockWithin(takingLimit) {
 		made, err := fanOut(ctx, tx, fanOutSQL, events)
 		return len(made), err
 	}
-	defer s.taking.Unlock()
+	defer s.taking.unlock()
 	began := time.Now()
 	l := s.flights.freshLimits(began)
 	facts, accounts := make(map[string]event.Fact, len(events)), []string(nil)
@@ -145,6 +155,17 @@ func (s *Service) releaseHandedOver(jobs []delivery) {
 		return
 	}
 	s.queued.Store(true)
+}
+
+// beginBatch prepares the next batch of the bus. During a burst, it waits briefly until most POSTs have ended, because
+// a delivery that is handed over costs less than one that is queued. A full queue in memory therefore slows down the
+// fan-out. The limit keeps slow endpoints from delaying the others.
+func (s *Service) beginBatch() {
+	s.dropHandedOver()
+	if s.handed.burst {
+		s.handed.burst = false
+		s.flights.awaitRoom(roomLimit)
+	}
 }
 
 // dropHandedOver forgets the deliveries of a transaction that was not committed.

@@ -3,7 +3,6 @@ package webhooks
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -86,7 +85,7 @@ type deliverer struct {
 	node    Node
 	poster  *post.Poster
 	flights *inFlight
-	taking  sync.Mutex // held from reading the limits of flights until the claimed deliveries count
+	taking  claimLock // held from reading the limits of flights until the claimed deliveries count
 	handed  handover
 	worker  *worker.Worker[delivery, answer]
 	idle    bool // this process makes no deliveries
@@ -130,8 +129,8 @@ func New(p Params) (*Service, error) {
 
 func newDeliverer(p Params, c Config, poster *post.Poster, told observability) *deliverer {
 	d := &deliverer{db: p.DB, box: p.Box, signals: p.Signals, node: p.Node, poster: poster,
-		flights: newFlights(c.Concurrency, maxPerEndpoint), idle: c.AcceptOnly, brief: string(p.Brief), poll: c.Poll, publisher: p.Events,
-		observability: told}
+		flights: newFlights(c.Concurrency, maxPerEndpoint), taking: newClaimLock(), idle: c.AcceptOnly,
+		brief: string(p.Brief), poll: c.Poll, publisher: p.Events, observability: told}
 	d.worker = worker.New(worker.Queue[delivery, answer]{
 		Name: "webhooks", Claim: d.claim, Run: d.deliver, Settle: d.settle, Release: d.releaseClaims,
 	}, worker.Config{Concurrency: lateFactor * c.Concurrency, Batch: min(c.Concurrency, 100), Lease: lease,

@@ -123,6 +123,7 @@ func (b *bundle) routesBelow(resource string) []api.Routes {
 		return []api.Routes{restbilling.Routes(b.billing, b.billing), restbilling.PaymentRoutes(b.billing)}
 	case "operator":
 		return []api.Routes{operator.Routes((*desk.Service)(nil), (*audit.Service)(nil)),
+			operator.UserRoutes((*team.Service)(nil), (*signin.Service)(nil)),
 			operator.BillingRoutes(b.billing)}
 	case "requests":
 		return []api.Routes{requests.Routes(&b.requests)}

@@ -76,6 +76,11 @@ var asked = map[string][2]string{
 	"GET /operator/plans/{id}":                      {},
 	"PATCH /operator/plans/{id}":                    {},
 	"GET /operator/billing":                         {},
+	"GET /operator/users":                           {},
+	"POST /operator/users":                          {},
+	"GET /operator/users/{id}":                      {},
+	"PATCH /operator/users/{id}":                    {},
+	"POST /operator/users/{id}/links":               {},
 	"GET /operator/audit-log":                       {},
 	"GET /billing":                                  {"/billing"},
 	"PATCH /billing":                                {}, // for signed-in users

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -26,6 +28,7 @@ type fakeTemplates struct {
 	fail      error
 	list      templates.ListQuery
 	changes   []templates.TemplateChange
+	forced    []bool // deletions, and changes with a force
 	previews  []templates.PreviewInput
 	published int
 }
@@ -39,7 +42,9 @@ func withTemplates(t *testing.T) (*bundle, *fakeTemplates) {
 func sampleTemplate() templates.Template {
 	created := time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)
 	alias, html, category, version := "receipt", "<p>Thank you, {{customer.name}} & all.</p>", "Receipts", 3
-	return templates.Template{HasUnpublishedChanges: true, Template: &ent.Template{ID: templateID, AccountID: accountID,
+	used := templates.UsedComponent{Component: shape.Component{Kind: "layout", TemplateID: templateID, Version: 2}, Name: "Base",
+		LatestVersion: &version}
+	return templates.Template{HasUnpublishedChanges: true, Used: []templates.UsedComponent{used}, Template: &ent.Template{ID: templateID, AccountID: accountID, Kind: "template",
 		Alias: &alias, Name: "Receipt", Subject: "Your receipt, {{customer.name}}",
 		From: "Ada <ada@example.com>", ReplyTo: []string{"help@example.com"}, HTML: &html, Category: &category,
 		Version: &version, PublishedAt: &created,
@@ -52,6 +57,7 @@ func sampleTemplate() templates.Template {
 func sampleVersion() *ent.TemplateVersion {
 	t, html, text := sampleTemplate(), "<p>Thank you.</p>", "Thank you."
 	return &ent.TemplateVersion{TemplateID: t.ID, Number: 3, Subject: t.Subject, HTML: &html, Text: &text,
+		Components:   []shape.Component{t.Used[0].Component},
 		Translations: t.Translations, Variables: t.Variables, UnsubscribeEnabled: true, Author: "usr_ada", CreatedAt: t.CreatedAt}
 }
 
@@ -75,7 +81,7 @@ func (f *fakeTemplates) List(_ context.Context, _ string,
 	if err := q.Validate().Err(); err != nil {
 		return page.Page[templates.Template]{}, err
 	}
-	draft := templates.Template{HasUnpublishedChanges: true, Template: &ent.Template{ID: templateID, Name: "Draft"}}
+	draft := templates.Template{HasUnpublishedChanges: true, Template: &ent.Template{ID: templateID, Kind: "layout", Name: "Draft"}}
 	return page.Page[templates.Template]{Items: []templates.Template{sampleTemplate(), draft}, HasMore: true,
 		NextCursor: "next"}, f.fail
 }
@@ -92,10 +98,12 @@ func (f *fakeTemplates) Update(_ context.Context, _, ref string, c templates.Tem
 				With(fault.DetailChangedAt, "2026-01-15T09:30:00Z"))
 	}
 	f.changes = append(f.changes, c)
+	f.forced = append(f.forced, by.Force)
 	return f.find(ref)
 }
 
-func (f *fakeTemplates) Delete(_ context.Context, _, ref string) error {
+func (f *fakeTemplates) Delete(_ context.Context, _, ref string, force bool) error {
+	f.forced = append(f.forced, force)
 	_, err := f.find(ref)
 	return err
 }
@@ -245,7 +253,11 @@ func TestTemplateAnswers(t *testing.T) {
 		"template_garbage":    {request: request{method: "GET", path: "/api/templates/No%00%20such"}, status: 404},
 		"templates": {request: request{method: "GET",
 			path: "/api/templates?limit=2&alias=receipt&status=published&q=rec", key: "read"}, status: 200},
-		"templates_bad":    {request: request{method: "GET", path: "/api/templates?alias=N&limit=0"}, status: 400},
+		"templates_bad":  {request: request{method: "GET", path: "/api/templates?alias=N&limit=0"}, status: 400},
+		"templates_kind": {request: request{method: "GET", path: "/api/templates?kind=page"}, status: 400},
+		"template_kind":  {request: request{method: "POST", path: "/api/templates", body: `{"name":"n","kind":"page"}`}, status: 400},
+		"template_partial": {request: request{method: "POST", path: "/api/templates",
+			body: `{"name":"n","kind":"partial","html":"{% block \"x\" %}{% endblock %}"}`}, status: 400},
 		"templates_status": {request: request{method: "GET", path: "/api/templates?status=live"}, status: 400},
 		"template_changed": {request: request{method: "PATCH", path: one, body: `{"subject":"x","category":null}`}, status: 200},
 		"template_change_null": {request: request{method: "PATCH", path: one,
@@ -325,19 +337,41 @@ func TestTemplateRequestsReachTheService(t *testing.T) {
 		t.Error(diff)
 	}
 	for _, body := range []string{`{"version":2,"variables":{"n":12345678901234567890,"l":[null,true]}}`,
-		`{"version":"draft","locale":"pt-BR","time_zone":"UTC"}`, `{"draft":{"html":null,"subject":"s"}}`} {
+		`{"version":"draft","locale":"pt-BR","time_zone":"UTC","within":"receipt"}`, `{"draft":{"html":null,"subject":"s"}}`} {
 		b.do(t, request{method: "POST", path: "/api/templates/receipt/render", body: body})
 	}
 	if diff := cmp.Diff([]templates.PreviewInput{{Version: 2,
-		Variables: map[string]any{"n": json.Number("12345678901234567890"), "l": []any{nil, true}}}, {Locale: "pt-BR", TimeZone: "UTC"},
+		Variables: map[string]any{"n": json.Number("12345678901234567890"), "l": []any{nil, true}}}, {Locale: "pt-BR", TimeZone: "UTC",
+		Within: "receipt"},
 		{Draft: &templates.TemplateChange{HTML: &nothing, Subject: new("s")}}},
 		f.previews); diff != "" {
 		t.Error(diff)
 	}
-	b.do(t, request{method: "GET", path: "/api/templates?limit=2&cursor=c&alias=receipt&status=draft&q=a%20b"})
+	b.do(t, request{method: "GET", path: "/api/templates?limit=2&cursor=c&alias=receipt&status=draft&q=a%20b&kind=layout&has_newer_components=true"})
 	if diff := cmp.Diff(templates.ListQuery{Page: page.Request{Limit: 2, Cursor: "c"}, Alias: "receipt",
-		Status: "draft", Name: "a b"}, f.list); diff != "" {
+		Status: "draft", Name: "a b", Kind: "layout", HasNewerComponents: true}, f.list); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Only callers that may change the account can delete a template in use, or move its alias.
+func TestForceRequiresRightToChangeAccount(t *testing.T) {
+	t.Parallel()
+	b, _ := newPeopleBundle(t)
+	for _, path := range []string{"/api/templates/receipt", "/api/templates/receipt?force=true"} {
+		force := strings.HasSuffix(path, "true")
+		for role, allowed := range map[string]bool{"owner": true, "admin": true, "developer": !force} {
+			b.templates.forced = nil
+			for _, q := range []request{as(role, "DELETE", path, ""), as(role, "PATCH", path, `{"alias":"x"}`)} {
+				got := b.do(t, q)
+				if (got.status == http.StatusOK) != allowed || !allowed && got.status != http.StatusForbidden {
+					t.Errorf("%s %s as %s returned %d: %s", q.method, path, role, got.status, got.body)
+				}
+			}
+			if diff := cmp.Diff(allowed && force, slices.Equal(b.templates.forced, []bool{true, true})); diff != "" {
+				t.Errorf("%s by %s reached the service as %v", path, role, b.templates.forced)
+			}
+		}
 	}
 }
 

@@ -15,7 +15,8 @@ const bodyLimit = 8 << 20
 
 func addBody(in *templates.NewTemplate) body.Object {
 	return body.Object{Name: "AddTemplate", Fields: []body.Field{
-		{Name: "alias", Type: aliasField(&in.Alias), About: "Unique in the account.", Example: "receipt"},
+		{Name: "kind", Type: body.Choice(&in.Kind, language.Kinds()...), Default: language.KindTemplate, About: aboutKind},
+		{Name: "alias", Type: aliasField(&in.Alias), About: aboutAlias, Example: "receipt"},
 		{Name: "name", Type: nameField(&in.Name), Need: body.RequiredByService, About: "A human-readable name."},
 		{Name: "subject", Type: subjectField(&in.Subject), About: aboutSubject},
 		{Name: "from", Type: body.Mailbox(&in.From), About: aboutFrom},
@@ -32,7 +33,7 @@ func addBody(in *templates.NewTemplate) body.Object {
 // changeBody declares a change. null clears optional fields.
 func changeBody(c *templates.TemplateChange) body.Object {
 	fields := append([]body.Field{
-		{Name: "alias", Type: body.Pointer(&c.Alias, aliasField), Null: clearText(&c.Alias), About: "Unique in the account.", Example: "receipt"},
+		{Name: "alias", Type: body.Pointer(&c.Alias, aliasField), Null: clearText(&c.Alias), About: aboutAlias, Example: "receipt"},
 		{Name: "name", Type: body.Pointer(&c.Name, nameField), About: "A human-readable name."},
 	}, draftFields(c)...)
 	return body.Object{Name: "UpdateTemplate", Change: true, Fields: fields,
@@ -76,6 +77,9 @@ func (unsaved) Schema(c body.Components) *huma.Schema {
 }
 
 const (
+	aboutKind = "`layout`: a frame with blocks, which templates fill with `{% layout \"base\" %}`. `partial`: a piece, which " +
+		"templates and layouts include with `{% render \"footer\" %}`. Neither can be sent. Cannot change later."
+	aboutAlias        = "Unique in the account. Templates name layouts and partials by their alias."
 	aboutSubject      = "The subject in Liquid, without line breaks."
 	aboutFrom         = "The default sender, for sends that do not set one. Cannot contain Liquid."
 	aboutReplyTo      = "The default reply addresses, for sends without `reply_to`. Cannot contain Liquid."
@@ -83,7 +87,8 @@ const (
 	aboutText         = "The plain text body in Liquid, at most 1 MB."
 	aboutTranslations = "The content in other languages, at most 50 and 4 MB. A send with `template.locale` uses the one " +
 		"that fits best: `pt-BR`, else `pt`, else the template itself."
-	aboutVariables   = "The variables of the template, at most 100."
+	aboutVariables = "The variables of the template, at most 100. Those of a partial are its arguments, and a layout " +
+		"adds those that it uses to its templates."
 	aboutUnsubscribe = "Whether Postrider manages unsubscribes, for sends that do not set `unsubscribe`."
 	aboutCategory    = "The category of sends that do not set one. 1 to 100 characters."
 )
@@ -126,6 +131,7 @@ func variableObject(v *shape.Variable) body.Object {
 			About: "Type of the value. A value of another type is refused."},
 		{Name: "required", Type: body.Boolean(&v.Required), Default: false, About: "Whether a send without it is refused."},
 		{Name: "fallback", Type: body.Any(&v.Fallback), About: "Any JSON value of the type of the variable: used if a send does not provide one. null for none."},
+		{Name: "example", Type: body.Any(&v.Example), About: "Any JSON value of the type of the variable, for previews. Sends do not use it. null for none."},
 	}}
 }
 
@@ -168,11 +174,15 @@ func renderBody(in *templates.PreviewInput) body.Object {
 	return body.Object{Name: "RenderTemplate", Fields: []body.Field{
 		{Name: "variables", Type: body.AnyObject(&in.Variables),
 			About: "Values of the variables by key: `{\"customer.name\": …}` or `{\"customer\": {\"name\": …}}`. Undeclared variables are ignored."},
+		{Name: "examples", Type: body.Boolean(&in.Examples), Default: false,
+			About: "Whether variables that are not given take their example."},
 		{Name: "locale", Type: body.Text(&in.Locale), About: "Language that filters such as `money` and `date` format " +
 			"values for, as a BCP 47 tag. Defaults to American English.", Example: "pt-BR"},
 		{Name: "time_zone", Type: body.Text(&in.TimeZone), About: "Time zone in which `date` and `datetime` show times, " +
 			"from the IANA database. Defaults to the zone that a time contains.", Example: "America/Sao_Paulo"},
 		{Name: "version", Type: versionOrDraft{&in.Version}, About: "Version to render. Defaults to `draft`."},
+		{Name: "within", Type: body.Text(&in.Within), About: "ID or alias of a template that uses this layout or partial. " +
+			"Its draft is rendered, with this layout or partial as it is now.", Example: "receipt"},
 		{Name: "draft", Type: unsaved{&in.Draft}, About: "Changes to the draft that are rendered, but not saved. Fields " +
 			"are as in an update; omitted fields keep the value of the draft."},
 	}}

@@ -56,14 +56,16 @@ func (e *edge) addPublishing(g *api.TagGroup) {
 			"second in others. `html` or `text` is required, and every variable used must be declared. CSS in " +
 			"`<style>` is inlined if that does not change the structure of the HTML; otherwise `warnings` contains " +
 			"the reason. Media query rules stay in `<style>`. If the template has no text, each email gets a text " +
-			"part generated from its HTML. A draft without changes creates no new version.",
+			"part generated from its HTML. The layout and the partials of the draft " +
+			"become a part of the version, as they are published now. A draft without changes creates no new version, " +
+			"unless one of them has a newer one.",
 		Example: published, Problems: []int{http.StatusNotFound}, Of: OfTemplate,
 	}, e.publishTemplate)
 	api.OnceBody(g, api.Operation{
 		Path: "/templates/{id}/rollback", ID: "rollbackTemplate", Needs: rights.Write,
 		Summary: "Roll a template back",
 		Description: "Publishes the content of an earlier version as a new version and replaces the draft with it. " +
-			"Unpublished changes are lost. `alias` and `name` do not change.",
+			"Unpublished changes are lost. `alias` and `name` do not change. The version keeps its layout and partials.",
 		Body: &api.Body{About: "The version to restore.",
 			Examples: map[string]any{"first": map[string]any{"version": 1}}},
 		Example: published, Problems: []int{http.StatusNotFound}, Of: OfTemplate,
@@ -79,6 +81,7 @@ func (e *edge) addPublishing(g *api.TagGroup) {
 			Examples: map[string]any{"draft": map[string]any{"variables": renderVariablesExample()},
 				"unsaved": map[string]any{"draft": map[string]any{"html": "<p>Thank you, {{customer.name}}.</p>"},
 					"variables": renderVariablesExample()},
+				"within":  map[string]any{"within": "receipt", "variables": renderVariablesExample()},
 				"version": map[string]any{"version": 1, "variables": renderVariablesExample()}}},
 		Example: map[string]any{"rendered": map[string]any{"locale": nil, "subject": "Your receipt, Ada",
 			"html": "<p>Thank you, Ada.</p>", "text": "Thank you, Ada."}, "findings": []any{wire.FindingExample()}},
@@ -122,7 +125,7 @@ func answerPublished(ctx context.Context, c *api.Call) func(templates.Publicatio
 	return func(p templates.Publication, err error) (publicationAnswer, error) {
 		// a draft without changes creates no version
 		if err == nil && p.Template.PublishedAt != nil && time.Since(*p.Template.PublishedAt).Abs() < time.Minute {
-			c.Debit(ctx, 2*bodySize(p.Template))
+			c.Debit(ctx, max(2*bodySize(p.Template), p.Size))
 		}
 		return api.As(newPublicationAnswer)(p, err)
 	}

@@ -21,7 +21,7 @@ type Service interface {
 	Get(ctx context.Context, accountID, idOrAlias string) (templates.Template, error)
 	Update(ctx context.Context, accountID, idOrAlias string, c templates.TemplateChange,
 		by templates.Revision) (templates.Template, error)
-	Delete(ctx context.Context, accountID, idOrAlias string) error
+	Delete(ctx context.Context, accountID, idOrAlias string, force bool) error
 	Duplicate(ctx context.Context, accountID, idOrAlias string,
 		keep templates.StoreTemplateResponse) (templates.Template, error)
 	publishing
@@ -44,6 +44,7 @@ const Tag = "Templates"
 // TemplateSummary is a template in a list. It is exported because it is embedded.
 type TemplateSummary struct {
 	ID                    string             `json:"id" doc:"The ID of the template." example:"tpl_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Kind                  string             `json:"kind" enum:"template,layout,partial" doc:"layout and partial: a part of templates, which cannot be sent."`
 	Alias                 *string            `json:"alias" doc:"Your own identifier for the template; null if there is none."`
 	Name                  string             `json:"name" doc:"A human-readable name."`
 	Subject               *string            `json:"subject" doc:"The subject; null if the send must provide it."`
@@ -56,6 +57,8 @@ type TemplateSummary struct {
 	Status                string             `json:"status" enum:"draft,published" doc:"draft: never published, so sends cannot use it."`
 	Version               *int               `json:"version" doc:"Number of the published version; null for a draft."`
 	PublishedAt           wire.OptionalTime  `json:"published_at" doc:"When the template was last published. null if it never was."`
+	Components            []usedComponent    `json:"components" nullable:"false" doc:"The layout and the partials of the published version. Empty if there are none."`
+	HasNewerComponents    bool               `json:"has_newer_components" doc:"Whether a newer version of a layout or a partial is published. Publish the template to use it."`
 	HasUnpublishedChanges bool               `json:"has_unpublished_changes" doc:"Whether the draft differs from the published version."`
 	CreatedAt             wire.Time          `json:"created_at" doc:"When the template was created."`
 	UpdatedAt             wire.Time          `json:"updated_at" doc:"When the draft was last changed."`
@@ -85,15 +88,34 @@ type templateTranslation struct {
 	Text    *string `json:"text" doc:"The text; null if there is none."`
 }
 
+type usedComponent struct {
+	Kind          string  `json:"kind" enum:"layout,partial" doc:"The kind of the component."`
+	TemplateID    string  `json:"template_id" doc:"The ID of the layout or partial." example:"tpl_01kf0m4w7he6x8q2v5b3n9c1tb"`
+	Alias         *string `json:"alias" doc:"Its alias; null if it has none now."`
+	Name          *string `json:"name" doc:"Its name; null if it was deleted."`
+	Version       int     `json:"version" doc:"Number of the version that the published template contains."`
+	LatestVersion *int    `json:"latest_version" doc:"Number of the version that is published now; null if it was deleted."`
+}
+
+func componentsOf(list []templates.UsedComponent) []usedComponent {
+	out := make([]usedComponent, 0, len(list))
+	for _, c := range list {
+		out = append(out, usedComponent{c.Kind, c.TemplateID, c.Alias, wire.OrNull(c.Name), c.Version, c.LatestVersion})
+	}
+	return out
+}
+
 type templateVariable struct {
 	Key      string `json:"key" doc:"The name of the variable." example:"customer.name"`
 	Type     string `json:"type" enum:"string,number,boolean,list,object" doc:"The type of the value."`
 	Required bool   `json:"required" doc:"Whether a send without the variable is refused."`
 	Fallback any    `json:"fallback" doc:"Any JSON value of the type of the variable: used if a send does not provide one. null if there is none."`
+	Example  any    `json:"example" doc:"Any JSON value of the type of the variable, for previews. null if there is none."`
 }
 
 func newTemplateSummary(t templates.Template) TemplateSummary {
-	return TemplateSummary{ID: t.ID, Alias: t.Alias, Name: t.Name, Subject: wire.OrNull(t.Subject),
+	return TemplateSummary{ID: t.ID, Kind: t.Kind, Components: componentsOf(t.Used),
+		HasNewerComponents: t.HasNewerComponents(), Alias: t.Alias, Name: t.Name, Subject: wire.OrNull(t.Subject),
 		From: wire.OrNull(t.From), ReplyTo: wire.List(t.ReplyTo),
 		Locales:   localesOf(t.Locales()),
 		Variables: variablesOf(t.Variables), UnsubscribeEnabled: t.UnsubscribeEnabled, Category: t.Category,
@@ -138,14 +160,38 @@ type templateAnswer struct {
 type query struct {
 	api.Page
 
+	Kind   string `query:"kind" enum:"template,layout,partial" doc:"Return only templates of this kind."`
+	Newer  bool   `query:"has_newer_components" default:"false" doc:"With true, return only templates for which a newer version of their layout or of a partial is published."`
 	Alias  string `query:"alias" doc:"Return only the template with exactly this alias."`
 	Status string `query:"status" enum:"draft,published" doc:"Return only templates with this status."`
 	Q      string `query:"q" doc:"Part of the name, ignoring case."`
 }
 
+// authorizeForce returns an error if a change is forced by a caller that cannot change the account.
+func authorizeForce(c *api.Call, force bool) error {
+	if !force {
+		return nil
+	}
+	return c.Authorize(rights.Settings)
+}
+
+type deleteItem struct {
+	api.Item
+
+	Force bool `query:"force" default:"false" doc:"Delete it even if it is in use. Requires the right settings: owners, admins, and API keys with scope full and without permissions."`
+}
+
+func (e *edge) deleteTemplate(ctx context.Context, c *api.Call, in *deleteItem) (api.OkAnswer, error) {
+	if err := authorizeForce(c, in.Force); err != nil {
+		return api.OkAnswer{}, err
+	}
+	return api.OkAnswer{OK: true}, e.templates.Delete(ctx, c.AccountID, in.ID, in.Force)
+}
+
 type changeItem struct {
 	api.Item
 
+	Force   bool   `query:"force" default:"false" doc:"Change the alias even if it is in use. Requires the right settings: owners, admins, and API keys with scope full and without permissions."`
 	IfMatch string `header:"If-Match" doc:"The etag of the draft that you read. If it has changed since, the request fails with 409 conflict, with details.changed_at and details.changed_by (a display name)."`
 }
 
@@ -193,18 +239,21 @@ func Routes(service Service, names Names, baseURL string) api.Routes {
 			Description: "Updates the draft. Sends use the published version until you publish again. `alias` and " +
 				"`name` change immediately. Omitted fields keep their value. `null` clears `alias`, `subject`, " +
 				"`from`, `reply_to`, `html`, `text`, `translations` or `category`, and is refused for other fields. The alias cannot " +
-				"change while an automation uses it: 409 `conflict`, with the names in `details.used_by`.",
+				"change while an automation or a published template uses it: 409 `conflict`, with the names in " +
+				"`details.used_by`, unless `force` is true.",
 			Body: &api.Body{Limit: bodyLimit, About: "The fields to change.",
 				Examples: map[string]any{"subject": map[string]any{"subject": "Your receipt for {{order}}"}}},
 			Example: one, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: OfTemplate,
 		}, changeBody, e.updateTemplate)
-		api.Delete(g, api.Operation{
-			Path: "/templates/{id}", ID: "deleteTemplate", Needs: rights.Write,
+		api.Handle(g, api.Operation{
+			Method: http.MethodDelete, Path: "/templates/{id}", ID: "deleteTemplate", Needs: rights.Write,
 			Summary: "Delete a template", Description: "Deletes a template and its versions. Emails that were sent " +
-				"with it do not change. A template that an automation uses cannot be deleted: 409 `conflict`, with the " +
-				"names of the automations in `details.used_by`.",
+				"with it do not change, nor do published templates that contain it. While an automation uses a template, " +
+				"or a published template contains a layout or partial, it cannot be deleted: 409 `conflict`, with the " +
+				"names in `details.used_by`, unless `force` is true.",
+			Example:  map[string]any{"ok": true},
 			Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: OfTemplate,
-		}, e.templates.Delete)
+		}, e.deleteTemplate)
 		api.Once(g, api.Operation{
 			Path: "/templates/{id}/duplicate", ID: "duplicateTemplate", Needs: rights.Write,
 			Summary: "Duplicate a template", Description: "Creates a new draft from the draft of a template, " +
@@ -238,12 +287,16 @@ func (e *edge) duplicateTemplate(ctx context.Context, c *api.Call, in *api.Item,
 
 func (e *edge) listTemplates(ctx context.Context, c *api.Call, in *query) (page.Page[templates.Template], error) {
 	return e.templates.List(ctx, c.AccountID,
-		templates.ListQuery{Page: in.Request(), Alias: in.Alias, Status: in.Status, Name: in.Q})
+		templates.ListQuery{Page: in.Request(), Kind: in.Kind, HasNewerComponents: in.Newer, Alias: in.Alias,
+			Status: in.Status, Name: in.Q})
 }
 
 func (e *edge) updateTemplate(ctx context.Context, c *api.Call, in *changeItem,
 	change templates.TemplateChange) (templateAnswer, error) {
+	if err := authorizeForce(c, in.Force); err != nil {
+		return templateAnswer{}, err
+	}
 	changed, err := e.templates.Update(ctx, c.AccountID, in.ID, change,
-		templates.Revision{Etag: strings.Trim(in.IfMatch, `"`), Author: c.Caller.ID()})
+		templates.Revision{Etag: strings.Trim(in.IfMatch, `"`), Author: c.Caller.ID(), Force: in.Force})
 	return api.As(newTemplateAnswer)(changed, c.AddConflictName(ctx, updateTemplate, in.ID, err))
 }

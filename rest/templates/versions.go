@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/rest/api"
 	"github.com/postrider/postrider/rest/api/body"
 	"github.com/postrider/postrider/rest/api/wire"
@@ -115,14 +116,29 @@ type VersionSummary struct {
 	Variables          []templateVariable `json:"variables" nullable:"false" doc:"The variables of the version."`
 	UnsubscribeEnabled bool               `json:"unsubscribe_enabled" doc:"Whether Postrider manages unsubscribes."`
 	Category           *string            `json:"category" doc:"The kind of mail. null if none is set."`
+	Components         []versionComponent `json:"components" nullable:"false" doc:"The layout and the partials that the version contains. Empty if there are none."`
 	PublishedAt        wire.Time          `json:"published_at" doc:"When the version was published."`
 	PublishedBy        *string            `json:"published_by" doc:"Email address of the member, or name of the API key, that published it. null if unknown."`
+}
+
+type versionComponent struct {
+	Kind       string `json:"kind" enum:"layout,partial" doc:"The kind of the component."`
+	TemplateID string `json:"template_id" doc:"The ID of the layout or partial." example:"tpl_01kf0m4w7he6x8q2v5b3n9c1tb"`
+	Version    int    `json:"version" doc:"Number of its version."`
 }
 
 func newVersionSummary(n named[*ent.TemplateVersion]) VersionSummary {
 	v := n.row
 	return VersionSummary{TemplateID: v.TemplateID, Version: v.Number, Subject: wire.OrNull(v.Subject),
 		From: wire.OrNull(v.From), ReplyTo: wire.List(v.ReplyTo),
-		Variables: variablesOf(v.Variables), UnsubscribeEnabled: v.UnsubscribeEnabled, Category: v.Category,
+		Variables: variablesOf(v.Variables), UnsubscribeEnabled: v.UnsubscribeEnabled, Category: v.Category, Components: versionComponentsOf(v.Components),
 		PublishedAt: wire.Time(v.CreatedAt), PublishedBy: n.author}
+}
+
+func versionComponentsOf(list []shape.Component) []versionComponent {
+	out := make([]versionComponent, 0, len(list))
+	for _, c := range list {
+		out = append(out, versionComponent(c))
+	}
+	return out
 }

@@ -19,10 +19,12 @@ type Variable struct {
 	Type     string `json:"type" yaml:"type"`
 	Required bool   `json:"required" yaml:"required,omitempty"`
 	Fallback any    `json:"fallback,omitempty" yaml:"fallback,omitempty"`
+	Example  any    `json:"example,omitempty" yaml:"example,omitempty"`
 }
 
 // Template is a template with the fields that files can set.
 type Template struct {
+	Kind        string     `json:"kind,omitempty" yaml:"-"` // layout or partial; empty: template
 	Alias       string     `json:"alias" yaml:"alias,omitempty"`
 	Name        string     `json:"name" yaml:"name,omitempty"`
 	Subject     *string    `json:"subject" yaml:"subject,omitempty"`
@@ -47,7 +49,8 @@ const (
 // separator is the line before and after YAML at the start of a file.
 const separator = "---"
 
-// read reads the templates of a folder, in the order of their names. The error reports all problems.
+// read reads the templates of a folder in the order in which they can be published: partials before their users, then
+// layouts, then templates, each in the order of their names. The error reports all problems.
 func read(folder string) ([]Template, error) {
 	var stems []string
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
@@ -77,6 +80,7 @@ func read(folder string) ([]Template, error) {
 			wrong = append(wrong, fmt.Errorf("%s: %w", stem, err))
 			continue
 		}
+		t.Kind = kindOf(folder, stem)
 		if other, ok := from[t.Alias]; ok {
 			wrong = append(wrong, fmt.Errorf("%s: has the same alias %q as %s", stem, t.Alias, other))
 		}
@@ -95,7 +99,7 @@ func read(folder string) ([]Template, error) {
 	if len(all) == 0 && len(wrong) == 0 {
 		return nil, fmt.Errorf("%s: contains no templates (%s, %s)", folder, htmlExtension, textExtension)
 	}
-	return all, errors.Join(wrong...)
+	return sortByUse(all), errors.Join(wrong...)
 }
 
 // readTemplate reads the files of one template, except its translations.
@@ -175,6 +179,12 @@ func splitFrontMatter(content []byte) (front []byte, body string, err error) {
 
 // write writes the files of a template to a folder, and reports whether they changed.
 func write(folder string, t Template) (path string, changed bool, err error) {
+	if below := folders[t.Kind]; below != "" {
+		folder = filepath.Join(folder, below)
+		if err := os.MkdirAll(folder, 0o750); err != nil {
+			return "", false, err
+		}
+	}
 	path, changed, err = writeFiles(filepath.Join(folder, t.Alias), t, t.HTML, t.Text)
 	for _, translated := range t.Translations {
 		if err != nil {

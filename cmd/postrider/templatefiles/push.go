@@ -2,8 +2,10 @@ package templatefiles
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -25,13 +27,14 @@ type stored struct {
 	Status                string `json:"status"`
 	Version               *int   `json:"version"`
 	HasUnpublishedChanges bool   `json:"has_unpublished_changes"`
+	HasNewerComponents    bool   `json:"has_newer_components"`
 }
 
 // Push sends the templates of a folder to a server.
 type Push struct {
 	Server  client.Server
 	Folder  string
-	Publish bool      // publish templates with unpublished changes
+	Publish bool      // publish templates with unpublished changes, or newer layouts or partials
 	DryRun  bool      // only print the changes
 	Diff    io.Writer // differences between the server and the files
 	Log     io.Writer // problems of templates
@@ -72,7 +75,8 @@ func (p Push) Run(ctx context.Context) (failed int, err error) {
 	}
 	for _, t := range all {
 		did, err := p.push(ctx, t)
-		if client.StatusOf(err) == http.StatusBadRequest || client.StatusOf(err) == http.StatusConflict {
+		_, otherKind := errors.AsType[*kindError](err)
+		if client.StatusOf(err) == http.StatusBadRequest || client.StatusOf(err) == http.StatusConflict || otherKind {
 			reason := err.Error()
 			fmt.Fprintf(p.Log, "%s: error: %s\n", t.Alias, reason)
 			p.Report(PushResult{Alias: t.Alias, Error: &reason})
@@ -96,6 +100,9 @@ func (p Push) push(ctx context.Context, t Template) (did PushResult, err error) 
 	before, exists := Template{}, known != nil
 	if exists {
 		before = known.Template
+		if before.Kind != t.Kind {
+			return did, &kindError{server: cmp.Or(before.Kind, "template"), files: cmp.Or(t.Kind, "template")}
+		}
 	}
 	changes, err := compare(before, t)
 	if err != nil {
@@ -115,6 +122,11 @@ func (p Push) push(ctx context.Context, t Template) (did PushResult, err error) 
 	request := client.Request{Method: http.MethodPost, Path: "/templates", Body: t}
 	if exists {
 		request.Method, request.Path = http.MethodPatch, "/templates/"+url.PathEscape(known.ID)
+		t.Kind = "" // cannot change
+		if t.Variables == nil {
+			t.Variables = []Variable{} // null would keep them
+		}
+		request.Body = t
 	}
 	answer := struct{ Template *stored }{known}
 	if did.Change != "unchanged" {
@@ -123,7 +135,7 @@ func (p Push) push(ctx context.Context, t Template) (did PushResult, err error) 
 		}
 	}
 	draft := answer.Template
-	if p.Publish && (draft.Version == nil || draft.HasUnpublishedChanges) {
+	if p.Publish && (draft.Version == nil || draft.HasUnpublishedChanges || draft.HasNewerComponents) {
 		var published struct {
 			Template *stored
 			Warnings []string
@@ -139,6 +151,13 @@ func (p Push) push(ctx context.Context, t Template) (did PushResult, err error) 
 	}
 	did.Status, did.Version = &draft.Status, draft.Version
 	return did, nil
+}
+
+// kindError reports that a template has another kind on the server.
+type kindError struct{ server, files string }
+
+func (e *kindError) Error() string {
+	return fmt.Sprintf("is a %s on the server, and a %s in the files; the kind cannot change", e.server, e.files)
 }
 
 // find returns the template with an alias, or nil.
@@ -162,6 +181,9 @@ func find(ctx context.Context, server client.Server, alias string) (*stored, err
 func get(ctx context.Context, server client.Server, id string) (*stored, error) {
 	var answer struct{ Template *stored }
 	err := server.Do(ctx, client.Request{Method: http.MethodGet, Path: "/templates/" + url.PathEscape(id)}, &answer)
+	if answer.Template != nil && answer.Template.Kind == "template" {
+		answer.Template.Kind = ""
+	}
 	return answer.Template, err
 }
 

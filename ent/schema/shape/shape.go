@@ -35,10 +35,11 @@ type RecordFinding struct {
 
 // Variable is one variable of a template.
 type Variable struct {
-	Key      string `json:"key"`      // as `customer.name`
-	Type     string `json:"type"`     // string, number, boolean, list, object
-	Required bool   `json:"required"` // a send without it is refused
-	Fallback any    `json:"fallback"` // default value; null if there is none
+	Key      string `json:"key"`               // as `customer.name`
+	Type     string `json:"type"`              // string, number, boolean, list, object
+	Required bool   `json:"required"`          // a send without it is refused
+	Fallback any    `json:"fallback"`          // default value; null if there is none
+	Example  any    `json:"example,omitempty"` // value for previews
 }
 
 // Translation is the content of a template in another language. Parts that it lacks are empty.
@@ -47,6 +48,14 @@ type Translation struct {
 	Subject string `json:"subject,omitempty"`
 	HTML    string `json:"html,omitempty"`
 	Text    string `json:"text,omitempty"`
+}
+
+// Component is a layout or a partial in a published version of a template, with the version that it was published
+// with.
+type Component struct {
+	Kind       string `json:"kind"` // layout or partial
+	TemplateID string `json:"template_id"`
+	Version    int    `json:"version"`
 }
 
 // TranslationSummary says which parts a translation has.

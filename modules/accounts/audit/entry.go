@@ -36,6 +36,13 @@ func ActorOf(c accounts.Caller) Actor {
 	return Actor{ByKey, c.KeyID, ""}
 }
 
+// OperatorOf returns the operator, or the operator key, that makes a change. The zero Caller is the command line.
+func OperatorOf(c accounts.Caller) Actor {
+	actor := ActorOf(c)
+	actor.Kind = ByOperator
+	return actor
+}
+
 // Origin describes the source of a request.
 type Origin struct {
 	Addr      netip.Addr // zero if unknown

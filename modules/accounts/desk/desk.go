@@ -123,7 +123,7 @@ func (s *Service) CreateAccount(ctx context.Context, c accounts.Caller, in accou
 
 // writeBoth writes an entry to the logs of the account and of the installation.
 func writeBoth(ctx context.Context, tx *ent.Tx, c accounts.Caller, e audit.Entry) error {
-	e.Actor = actorOf(c)
+	e.Actor = audit.OperatorOf(c)
 	if err := audit.Write(ctx, tx, e); err != nil || c.Operator != nil { // which wrote both
 		return err
 	}
@@ -172,17 +172,10 @@ func (s *Service) UpdatePlan(ctx context.Context, c accounts.Caller, planID stri
 			return err
 		}
 		changed = after
-		return audit.Write(ctx, tx, audit.Entry{Actor: actorOf(c), Action: "operator.plan_updated", Target: planID,
+		return audit.Write(ctx, tx, audit.Entry{Actor: audit.OperatorOf(c), Action: "operator.plan_updated", Target: planID,
 			Changes: diffFields(planFields(before), planFields(after))})
 	})
 	return changed, err
-}
-
-// actorOf returns the operator, or the operator key, that makes a change.
-func actorOf(c accounts.Caller) audit.Actor {
-	actor := audit.ActorOf(c)
-	actor.Kind = audit.ByOperator
-	return actor
 }
 
 // diffFields returns the changed fields, with both values.

@@ -61,5 +61,5 @@ func (s *Service) RevokeKey(ctx context.Context, c accounts.Caller, keyID string
 }
 
 func keyEntry(c accounts.Caller, action string, k *ent.OperatorKey) audit.Entry {
-	return audit.Entry{Actor: actorOf(c), Action: action, Target: k.ID, Changes: map[string]any{"name": k.Name}}
+	return audit.Entry{Actor: audit.OperatorOf(c), Action: action, Target: k.ID, Changes: map[string]any{"name": k.Name}}
 }

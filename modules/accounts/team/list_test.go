@@ -40,7 +40,7 @@ func TestMembersAndInvitationsArePaged(t *testing.T) {
 	}
 	want := []string{owner.Items[0].User.Email}
 	for n := range 4 {
-		user, err := teams.CreateUser(t.Context(), fmt.Sprintf("m%d@example.com", n), "")
+		user, err := teams.CreateUser(t.Context(), accounts.Caller{}, fmt.Sprintf("m%d@example.com", n), "", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

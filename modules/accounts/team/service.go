@@ -9,11 +9,8 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/account"
-	"github.com/postrider/postrider/ent/invitation"
 	"github.com/postrider/postrider/ent/membership"
-	"github.com/postrider/postrider/ent/user"
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/ops/module"
@@ -124,30 +121,6 @@ func (s *Service) Memberships(ctx context.Context, userID string) ([]Membership,
 	return list, nil
 }
 
-// User returns a user by email or ID, for the operator. Error: NotFound.
-func (s *Service) User(ctx context.Context, emailOrID string) (*ent.User, error) {
-	found, err := s.db.Ent.User.Query().Where(user.Or(user.ID(emailOrID), user.Email(toStoredEmail(emailOrID)))).Only(ctx)
-	switch {
-	case ent.IsNotFound(err):
-		return nil, fault.NoSuch("user", emailOrID)
-	case err != nil:
-		return nil, fmt.Errorf("user: %w", err)
-	}
-	return found, nil
-}
-
-// Users lists all users of the installation with their memberships, by email, for the operator.
-func (s *Service) Users(ctx context.Context) ([]*ent.User, error) {
-	rows, err := s.db.Ent.User.Query().WithMemberships().Order(ent.Asc(user.FieldEmail)).All(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("users: %w", err)
-	}
-	return rows, nil
-}
-
-// toStoredEmail returns an email address in its stored form.
-func toStoredEmail(email string) string { return accounts.CheckEmail(fault.Fields{}, "email", email) }
-
 // SignedIn records a sign-in and the browser's preferred language, in the transaction of the session. An empty
 // language keeps the stored one.
 func (s *Service) SignedIn(ctx context.Context, tx *ent.Tx, userID, language string) error {
@@ -156,77 +129,6 @@ func (s *Service) SignedIn(ctx context.Context, tx *ent.Tx, userID, language str
 		update.SetLanguage(language)
 	}
 	return update.Exec(ctx)
-}
-
-// UserChange is an operator's change to a user. A nil field stays unchanged.
-type UserChange struct {
-	Disabled, Operator *bool
-	// Disable, if not nil, revokes the access of a disabled user, in the transaction.
-	Disable func(ctx context.Context, tx *ent.Tx, who *ent.User) error
-}
-
-// ChangeAsOperator changes a user on behalf of the operator. Error: NotFound.
-func (s *Service) ChangeAsOperator(ctx context.Context, emailOrID string, c UserChange) (*ent.User, error) {
-	who, err := s.User(ctx, emailOrID)
-	if err != nil {
-		return nil, err
-	}
-	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
-		update := tx.User.UpdateOneID(who.ID).SetNillableOperator(c.Operator)
-		changes := map[string]any{}
-		if c.Operator != nil {
-			changes["operator"] = *c.Operator
-		}
-		if c.Disabled != nil {
-			changes["disabled"] = *c.Disabled
-			if *c.Disabled {
-				update.SetDisabledAt(time.Now())
-				if err := endOffers(ctx, tx, who, c.Disable); err != nil {
-					return err
-				}
-			} else {
-				update.ClearDisabledAt()
-			}
-		}
-		if err := update.Exec(ctx); err != nil {
-			return err
-		}
-		return audit.Write(ctx, tx, audit.Entry{Actor: audit.Actor{Kind: audit.ByOperator}, Action: "user.changed",
-			Target: who.ID, Changes: changes})
-	})
-	if err != nil {
-		return nil, fault.Wrap("change user", err)
-	}
-	return s.User(ctx, who.ID)
-}
-
-// endOffers revokes the open invitations of a disabled user, then calls also.
-func endOffers(ctx context.Context, tx *ent.Tx, who *ent.User,
-	also func(ctx context.Context, tx *ent.Tx, who *ent.User) error) error {
-	if err := tx.Invitation.Update().Where(invitation.InvitedBy(who.ID), invitation.AcceptedAtIsNil(),
-		invitation.RevokedAtIsNil()).
-		SetRevokedAt(time.Now()).ClearDueAt().ClearTokenHash().Exec(ctx); err != nil || also == nil {
-		return err
-	}
-	return also(ctx, tx, who)
-}
-
-// CreateUser creates a user, for the command line. An existing user is returned unchanged.
-func (s *Service) CreateUser(ctx context.Context, email, name string) (made *ent.User, err error) {
-	wrong := fault.Fields{}
-	email = accounts.CheckEmail(wrong, "email", email)
-	name = accounts.CheckName(wrong, "name", name)
-	if err := wrong.Err(); err != nil {
-		return nil, err
-	}
-	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
-		made, err = accounts.EnsureUser(ctx, tx, email, name)
-		return err
-	})
-	if err != nil {
-		return nil, fault.Wrap("create user", err)
-	}
-	return s.User(ctx, made.ID)
 }
 
 // MakeOperator grants a user operator rights, in a transaction.

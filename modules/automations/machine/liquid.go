@@ -40,7 +40,7 @@ func (c *compiler) newLiquidText(path, text string, html, typed bool) *liquidTex
 	}
 	for _, variable := range part.Variables() {
 		if reason := c.refusalOf(variable); reason != "" {
-			c.wrong.Add(path, "line %d: %s", part.Line(variable), reason)
+			c.wrong.Add(path, "line %d: %s", part.Place(variable).Line, reason)
 			return nil
 		}
 	}

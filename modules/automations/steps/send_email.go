@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -72,6 +73,9 @@ func (e emailEffect) checkTemplate(ctx context.Context, c StepCheck, content *em
 		return false, nil
 	case err != nil:
 		return false, err
+	case found.Kind != language.KindTemplate:
+		c.Report("template", fmt.Sprintf("is a %s; only templates can be sent", found.Kind))
+		return false, nil
 	case found.Version == nil:
 		c.Report("template", "must be a published template; publish it first")
 		return false, nil

@@ -192,7 +192,7 @@ func wantProblem(t *testing.T, what string, err error, want openid.SignInError) 
 
 func (w *world) createUser(t *testing.T, email string) {
 	t.Helper()
-	if _, err := w.teams.CreateUser(t.Context(), email, ""); err != nil {
+	if _, err := w.teams.CreateUser(t.Context(), accounts.Caller{}, email, "", nil); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -218,7 +218,7 @@ func TestFindsUserBySubjectThenEmail(t *testing.T) {
 		t.Errorf("another subject with bob's email got %+v, want no session and ReturnTo /emails", other)
 	}
 	disabled := true
-	if _, err := w.teams.ChangeAsOperator(t.Context(), "bob@example.com",
+	if _, err := w.teams.ChangeAsOperator(t.Context(), accounts.Caller{}, "bob@example.com",
 		team.UserChange{Disabled: &disabled}); err != nil {
 		t.Fatal(err)
 	}

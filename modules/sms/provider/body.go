@@ -101,7 +101,7 @@ func compileText(engine *language.Engine, text string) (*language.CompiledSource
 	}
 	for _, variable := range part.Variables() {
 		if !slices.Contains(names, variable) {
-			return nil, fmt.Errorf("line %d: unknown variable %s; use one of %s", part.Line(variable), variable,
+			return nil, fmt.Errorf("line %d: unknown variable %s; use one of %s", part.Place(variable).Line, variable,
 				strings.Join(names, ", "))
 		}
 	}

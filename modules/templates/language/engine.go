@@ -93,11 +93,29 @@ type CompiledSource struct {
 	engine   *Engine
 	root     render.Node
 	findings findings
+	flat     Flat
 }
 
 // Compile checks a source and prepares it for rendering. The error is a sentence for the author, usually with a
 // line number.
-func (e *Engine) Compile(name, source string) (p *CompiledSource, err error) {
+func (e *Engine) Compile(name, source string) (*CompiledSource, error) {
+	return e.CompileFlat(name, Flat{Source: source})
+}
+
+// CompileFlat is like Compile. Errors and positions name the components that the source was expanded from.
+func (e *Engine) CompileFlat(name string, flat Flat) (*CompiledSource, error) {
+	p, err := e.compile(name, flat.Source)
+	if err != nil {
+		if found, is := errors.AsType[*problem](err); is {
+			return nil, flat.explain(found)
+		}
+		return nil, err
+	}
+	p.flat = flat
+	return p, nil
+}
+
+func (e *Engine) compile(name, source string) (p *CompiledSource, err error) {
 	if strings.ContainsRune(source, 0) {
 		return nil, errors.New("contains a NUL character")
 	}

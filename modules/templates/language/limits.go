@@ -14,11 +14,11 @@ const (
 	MaxRender    = 1 << 20         // bytes, for rendered html and rendered text each
 	RenderTime   = 2 * time.Second // for all parts of one template
 
-	maxTags       = 5_000   // {{ }} and {% %} tags in one source
-	maxExpression = 1_000   // bytes in one tag
-	maxNesting    = 30      // nested blocks
-	maxLoops      = 2       // nested for loops
-	maxText       = 256_000 // bytes that a filter may produce
-	maxFallbacks  = 64 << 10
-	maxDepth      = 16 // depth of a value
+	maxTags         = 5_000   // {{ }} and {% %} tags in one source
+	maxExpression   = 1_000   // bytes in one tag
+	maxNesting      = 30      // nested blocks
+	maxLoops        = 2       // nested for loops
+	maxText         = 256_000 // bytes that a filter may produce
+	maxDeclarations = 64 << 10
+	maxDepth        = 16 // depth of a value
 )

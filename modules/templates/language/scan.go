@@ -13,13 +13,16 @@ type problem struct {
 	text   string
 	column int    // in characters, starting at 1; 0 if unknown
 	near   string // a part of the tag with the error
+
+	component string // such as "layout base"; empty: the source itself
 }
 
 func (p *problem) Error() string {
+	place := Place{Component: p.component, Line: p.line}.String()
 	if p.column == 0 {
-		return fmt.Sprintf("line %d: %s", p.line, p.text)
+		return fmt.Sprintf("%s: %s", place, p.text)
 	}
-	return fmt.Sprintf("line %d, column %d: %s", p.line, p.column, p.text)
+	return fmt.Sprintf("%s, column %d: %s", place, p.column, p.text)
 }
 
 // locate adds the column of the tag to a problem of which only the line is known: the first tag of the line that

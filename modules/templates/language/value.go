@@ -65,6 +65,18 @@ func FillVariables(declared []shape.Variable, given map[string]any, prefix strin
 	return out
 }
 
+// AddExamples returns the given values, and the examples of the variables that are not among them.
+func AddExamples(declared []shape.Variable, given map[string]any) map[string]any {
+	out := map[string]any{}
+	maps.Copy(out, given)
+	for _, v := range declared {
+		if _, found := LookUp(given, v.Key); !found && v.Example != nil {
+			out[v.Key] = v.Example
+		}
+	}
+	return out
+}
+
 // LookUp returns a value by its dotted key: under exactly that name, or nested. null counts as missing.
 func LookUp(given map[string]any, key string) (any, bool) {
 	if value, flat := given[key]; flat && value != nil {

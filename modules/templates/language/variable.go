@@ -23,8 +23,8 @@ const (
 // Types lists the types of variables.
 func Types() []string { return []string{TypeString, TypeNumber, TypeBoolean, TypeList, TypeObject} }
 
-// ValidateVariables validates the declared variables of a template. It returns them with their fallbacks in the
-// form that Fill expects, and adds errors by field.
+// ValidateVariables validates the declared variables of a template. It returns them with their fallbacks and examples in
+// the form that FillVariables expects, and adds errors by field.
 func ValidateVariables(list []shape.Variable, wrong fault.Fields) []shape.Variable {
 	if len(list) > MaxVariables {
 		wrong.Add("variables", "has %d variables; the limit is %d", len(list), MaxVariables)
@@ -43,12 +43,9 @@ func ValidateVariables(list []shape.Variable, wrong fault.Fields) []shape.Variab
 		types[v.Key] = v.Type
 		if !slices.Contains(Types(), v.Type) {
 			wrong.Add(path+".type", "must be one of %s", strings.Join(Types(), ", "))
-		} else if v.Fallback != nil {
-			fallback, reason := takeValue(v.Type, v.Fallback)
-			if reason != "" {
-				wrong.Add(path+".fallback", "%s", reason)
-			}
-			v.Fallback = fallback
+		} else {
+			v.Fallback = checkValue(path+".fallback", v.Type, v.Fallback, wrong)
+			v.Example = checkValue(path+".example", v.Type, v.Example, wrong)
 		}
 		out[i] = v
 	}
@@ -59,10 +56,22 @@ func ValidateVariables(list []shape.Variable, wrong fault.Fields) []shape.Variab
 			}
 		}
 	}
-	if encoded, err := json.Marshal(out); err != nil || len(encoded) > maxFallbacks {
-		wrong.Add("variables", "must have at most %d bytes", maxFallbacks)
+	if encoded, err := json.Marshal(out); err != nil || len(encoded) > maxDeclarations {
+		wrong.Add("variables", "must have at most %d bytes", maxDeclarations)
 	}
 	return out
+}
+
+// checkValue converts an optional value of a declaration for Liquid, and adds an error if it is not of the type.
+func checkValue(path, typ string, value any, wrong fault.Fields) any {
+	if value == nil {
+		return nil
+	}
+	taken, reason := takeValue(typ, value)
+	if reason != "" {
+		wrong.Add(path, "%s", reason)
+	}
+	return taken
 }
 
 func parentOf(key string) string {
@@ -124,8 +133,15 @@ func (p *CompiledSource) Variables() []string { return slices.Sorted(maps.Keys(p
 // TrustedOutputs returns the outputs of a part that are inserted into html without escaping, by the filter raw.
 func (p *CompiledSource) TrustedOutputs() []TrustedOutput { return p.findings.trusted }
 
-// Line returns the line where a part first uses a variable, or 0 if it does not use it.
-func (p *CompiledSource) Line(variable string) int { return p.findings.paths[variable] }
+// OutputPlace returns where an output is in the source that its author wrote. It reads the whole source.
+func (p *CompiledSource) OutputPlace(o TrustedOutput) Place {
+	return p.flat.place(o.line, o.Expression)
+}
+
+// Place returns where a part first uses a variable.
+func (p *CompiledSource) Place(variable string) Place {
+	return p.flat.place(p.findings.paths[variable], variable)
+}
 
 // UsesVariable reports whether a part uses a variable or one of its fields.
 func (p *CompiledSource) UsesVariable(v shape.Variable) bool {

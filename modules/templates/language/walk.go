@@ -18,8 +18,9 @@ type findings struct {
 
 // TrustedOutput is an output that is inserted into html without escaping.
 type TrustedOutput struct {
-	Line       int
 	Expression string
+
+	line int // in the flat source
 }
 
 // walker checks the syntax tree of a source against an allow-list, so that additions in later versions of the
@@ -133,7 +134,7 @@ func (w *walker) walkExpression(text string, line int, isLoop, isOutput bool, s 
 		w.found.localized = w.found.localized || slices.Contains(localized, f.name)
 		w.found.markdown = w.found.markdown || f.name == markdown
 		if f.name == trustedHTML && w.html {
-			w.found.trusted = append(w.found.trusted, TrustedOutput{line, strings.TrimSpace(text)})
+			w.found.trusted = append(w.found.trusted, TrustedOutput{strings.TrimSpace(text), line})
 		}
 	}
 	for _, path := range u.paths {

@@ -194,11 +194,11 @@ func TestASignInEndsWhereItWasWanted(t *testing.T) {
 		t.Errorf("who is signed in is not shown the way to the page:\n%s", back.page)
 	}
 
-	link, err := s.people.UserLink(t.Context(), adasEmail)
+	link, err := s.people.CreateUserLink(t.Context(), accounts.Caller{}, adasEmail, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, token, _ := strings.Cut(link, "#")
+	_, token, _ := strings.Cut(link.URL, "#")
 	if in := s.browser(t)(http.MethodPost, "/sign-in", url.Values{"token": {token},
 		"next": {"/queue"}}); in.location != "/queue" {
 		t.Errorf("a sign-in by a link answers %d and leads to %q, want /queue", in.status, in.location)

@@ -9,9 +9,7 @@ import (
 	"strings"
 
 	"github.com/libdns/cloudflare"
-	"github.com/libdns/digitalocean"
 	"github.com/libdns/gandi"
-	"github.com/libdns/hetzner/v2"
 	"github.com/libdns/libdns"
 	"github.com/libdns/ovh"
 )
@@ -40,7 +38,6 @@ type provider struct {
 	credentials []Credential
 	nameServers []string // suffixes of the host names of its name servers
 	style       style
-	noMX        bool // its library cannot write MX records
 	open        func(ctx context.Context, s *Service, c given) (backend, error)
 }
 
@@ -61,12 +58,9 @@ var catalog = []provider{
 		},
 	},
 	{
-		// The library does not transmit priorities, but the API requires one.
-		name: "digitalocean", nameServers: []string{"digitalocean.com"}, noMX: true,
+		name: "digitalocean", nameServers: []string{"digitalocean.com"},
 		credentials: tokenCredential("personal access token with the scopes domain:read, domain:create and domain:delete"),
-		open: func(_ context.Context, _ *Service, c given) (backend, error) {
-			return &digitalocean.Provider{APIToken: c["api_token"]}, nil
-		},
+		open:        openDigitalOcean,
 	},
 	{
 		name: "gandi", nameServers: []string{"gandi.net"}, style: style{quoted: true, relativeTargets: true},
@@ -80,9 +74,7 @@ var catalog = []provider{
 		name: "hetzner", nameServers: []string{"ns.hetzner.com", "ns.hetzner.de", "ns.hetzner.net"},
 		style:       style{quoted: true, relativeTargets: true, ownTTL: true},
 		credentials: tokenCredential("API token of the Hetzner Cloud project, with read and write access"),
-		open: func(_ context.Context, _ *Service, c given) (backend, error) {
-			return hetzner.New(c["api_token"]), nil
-		},
+		open:        openHetzner,
 	},
 	{
 		name: "ovh", nameServers: []string{"ovh.net", "ovh.ca", "anycast.me", "ovhcloud.com"},

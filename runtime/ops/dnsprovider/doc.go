@@ -23,13 +23,14 @@
 //
 // # Network access
 //
-// The hosts of the HTTP providers are constants of their libraries; no credential can change them. Requests
-// to Cloudflare use the guarded client of runtime/web/egress. The libraries of digitalocean, hetzner, gandi,
-// ovh and route53 bring their own clients and accept neither another client nor a base URL (route53 follows
-// AWS_ENDPOINT_URL_ROUTE_53 in the process's environment, which belongs to the operator): they cannot be
-// guarded, and connect to the addresses that DNS returns for their one host, over TLS with a verified
-// certificate. The user specifies the server of rfc2136. Its address is looked up once, must pass the guard,
-// and is then dialed.
+// The hosts of the HTTP providers are constants; no credential can change them. Requests to cloudflare, digitalocean,
+// hetzner and route53 use the guarded client of runtime/web/egress. The libraries of gandi and ovh bring their own
+// clients and accept neither another client nor a base URL: they cannot be guarded, and connect to the addresses that
+// DNS returns for their one host, over TLS with a verified certificate. The user specifies the server of rfc2136. Its
+// address is looked up once, must pass the guard, and is then dialed.
+//
+// The APIs of digitalocean, hetzner and route53 are called without a library, because their libraries contain SDKs of
+// a megabyte each.
 //
 // # Unsupported providers
 //

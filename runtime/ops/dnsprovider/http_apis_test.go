@@ -90,12 +90,22 @@ func digitaloceanAPI(b *book) http.Handler {
 		var in struct {
 			Type, Name, Data string
 			TTL              int
+			Priority         *int
 		}
-		if json.NewDecoder(r.Body).Decode(&in) != nil || in.Type == "CNAME" && !strings.HasSuffix(in.Data, ".") {
+		isHost := func() bool { return in.Type == "CNAME" || in.Type == "MX" }
+		if json.NewDecoder(r.Body).Decode(&in) != nil || isHost() && !strings.HasSuffix(in.Data, ".") {
 			reply(w, 422, object{"id": "unprocessable_entity", "message": "Data needs to end with a dot (.)"})
 			return
 		}
-		e := b.add(entry{Type: in.Type, Name: in.Name, Value: strings.TrimSuffix(in.Data, "."), TTL: in.TTL})
+		e := entry{Type: in.Type, Name: in.Name, Value: strings.TrimSuffix(in.Data, "."), TTL: in.TTL}
+		if in.Type == "MX" {
+			if in.Priority == nil {
+				reply(w, 422, object{"id": "unprocessable_entity", "message": "Priority is required"})
+				return
+			}
+			e.Priority = *in.Priority
+		}
+		e = b.add(e)
 		reply(w, 201, object{"domain_record": show(e)})
 	})
 	mux.HandleFunc("DELETE /v2/domains/example.com/records/{id}", func(w http.ResponseWriter, r *http.Request) {
@@ -135,7 +145,7 @@ func hetznerAPI(b *book) http.Handler {
 	mux.HandleFunc("GET /v1/zones/{zone}", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, 200, object{"zone": object{"id": 7, "name": "example.com", "ttl": 3600}})
 	})
-	mux.HandleFunc("GET /v1/zones/{zone}/rrsets", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("GET /v1/zones/{zone}/rrsets", func(w http.ResponseWriter, r *http.Request) {
 		sets, order := map[string]object{}, []any{}
 		for _, e := range b.list {
 			key := e.Name + "/" + e.Type
@@ -146,8 +156,14 @@ func hetznerAPI(b *book) http.Handler {
 			}
 			sets[key]["records"] = append(sets[key]["records"].([]any), object{"value": e.Value})
 		}
-		reply(w, 200, object{"rrsets": order,
-			"meta": object{"pagination": object{"page": 1, "per_page": 100, "total_entries": len(order), "last_page": 1}}})
+		const size = 2 // small pages, so that the second must be read too
+		page := max(1, atoi(r.URL.Query().Get("page")))
+		from, to := min((page-1)*size, len(order)), min(page*size, len(order))
+		pagination := object{"page": page, "per_page": size, "total_entries": len(order), "next_page": nil}
+		if to < len(order) {
+			pagination["next_page"] = page + 1
+		}
+		reply(w, 200, object{"rrsets": order[from:to], "meta": object{"pagination": pagination}})
 	})
 	done := object{"action": object{"id": 1, "status": "success", "command": "x", "progress": 100}}
 	change := func(do func(e entry, ttl *int) string) http.HandlerFunc {

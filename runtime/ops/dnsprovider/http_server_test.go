@@ -8,19 +8,16 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"unsafe"
+	"time"
 
-	"github.com/digitalocean/godo"
-	"github.com/libdns/digitalocean"
 	"go.uber.org/goleak"
 )
 
-// swapper redirects requests to a provider's host to the scripted server of the test that has the token. Most
+// swapper redirects requests to a provider's host to the scripted server of the test that has the token. Some
 // libraries use only the default transport.
 type swapper struct {
 	mu      sync.Mutex
@@ -101,7 +98,7 @@ func serve(t testing.TB, name string, api func(*book) http.Handler, entries ...e
 	swap.mu.Unlock()
 	t.Cleanup(func() { swap.wire.CloseIdleConnections(); server.Close() })
 	s := newService(t, "127.0.0.1:1")
-	s.http.Transport = swap
+	s.http.Transport, s.retryPause = swap, time.Millisecond
 	given := secrets(Credentials(name)[0].Name, b.token)
 	switch name {
 	case "ovh":
@@ -114,30 +111,7 @@ func serve(t testing.TB, name string, api func(*book) http.Handler, entries ...e
 	if err != nil {
 		t.Fatal(err)
 	}
-	if do, ok := z.backend.(*digitalocean.Provider); ok {
-		intoDigitalOcean(t, do, b.token)
-	}
 	return b, z
-}
-
-// intoDigitalOcean replaces the library's client: the library creates its own client and transport and has no
-// setting for either.
-func intoDigitalOcean(t testing.TB, p *digitalocean.Provider, token string) {
-	t.Helper()
-	client, err := godo.New(&http.Client{Transport: bearer{token}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	field := reflect.ValueOf(&p.Client).Elem().FieldByName("client")
-	reflect.NewAt(field.Type(), unsafe.Pointer(field.UnsafeAddr())).Elem().Set(reflect.ValueOf(client))
-}
-
-type bearer struct{ token string }
-
-func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	r.Header.Set("Authorization", "Bearer "+b.token)
-	return swap.RoundTrip(r)
 }
 
 func (b *book) add(e entry) entry {

@@ -82,6 +82,17 @@ func TestHTTPProviders(t *testing.T) {
 				t.Errorf("Apply of an alias returned %v, %+v and the records %+v, want the return path applied as the one record", err, done, b.list)
 			}
 		})
+		t.Run(name+" adds MX records", func(t *testing.T) {
+			t.Parallel()
+			b, z := serve(t, name, c.api)
+			done, err := z.Apply(t.Context(), makePlan(t, z, []Wanted{wantMX}))
+			if err != nil || joinPurposes(done.Applied) != "inbound_mx" || len(b.list) != 1 {
+				t.Fatalf("Apply of an MX record returned %v, %+v and the records %+v, want it applied as the one record", err, done, b.list)
+			}
+			if again := makePlan(t, z, []Wanted{wantMX}); joinPurposes(again.Unchanged) != "inbound_mx" {
+				t.Errorf("the second plan is %+v, want the record unchanged", again)
+			}
+		})
 		t.Run(name+" echoes the token", func(t *testing.T) {
 			t.Parallel()
 			var token string
@@ -106,15 +117,6 @@ func TestHTTPProviders(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestDigitalOceanRejectsMX(t *testing.T) {
-	t.Parallel()
-	_, z := serve(t, "digitalocean", digitaloceanAPI)
-	if p := makePlan(t, z, []Wanted{wantMX}); joinPurposes(p.Conflicts) != "inbound_mx" ||
-		!strings.Contains(p.Conflicts[0].Reason, "by hand") {
-		t.Errorf("the plan for an MX record is %+v, want a conflict to fix by hand", p)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/xml"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -26,6 +25,7 @@ type route53 struct {
 	http   *http.Client
 	key    awsKey
 	zoneID string // if empty, looked up by the name of the zone
+	pause  time.Duration
 }
 
 var _ backend = (*route53)(nil)
@@ -35,9 +35,7 @@ const (
 	route53API     = "/2013-04-01/"
 	route53Space   = "https://route53.amazonaws.com/doc/2013-04-01/"
 
-	route53Answer = 8 << 20 // maximum size of a response in bytes
-	route53Pause  = time.Second
-	route53TTL    = 300 // default, in seconds
+	route53TTL = 300 // default, in seconds
 )
 
 // openRoute53 does not connect yet.
@@ -45,7 +43,7 @@ func openRoute53(_ context.Context, s *Service, c given) (backend, error) {
 	// The service has no regions; its API is signed for this region.
 	key := awsKey{id: c["access_key_id"], secret: c["secret_access_key"], session: c["session_token"],
 		region: "us-east-1", service: "route53"}
-	return &route53{http: s.http, key: key, zoneID: c["hosted_zone_id"]}, nil
+	return &route53{http: s.http, key: key, zoneID: c["hosted_zone_id"], pause: s.retryPause}, nil
 }
 
 // route53Set is a resource record set.
@@ -248,17 +246,7 @@ func (p *route53) write(ctx context.Context, zoneID, action string, set route53S
 
 // ask sends a request and decodes its response. It retries a temporary error once.
 func (p *route53) ask(ctx context.Context, method, path string, query url.Values, body []byte, into any) error {
-	err := p.doOnce(ctx, method, path, query, body, into)
-	var refused *route53Error
-	if !errors.As(err, &refused) || !refused.isTemporary() {
-		return err
-	}
-	select {
-	case <-ctx.Done():
-		return err
-	case <-time.After(route53Pause):
-		return p.doOnce(ctx, method, path, query, body, into)
-	}
+	return retryOnce(ctx, p.pause, func() error { return p.doOnce(ctx, method, path, query, body, into) })
 }
 
 func (p *route53) doOnce(ctx context.Context, method, path string, query url.Values, body []byte, into any) error {
@@ -276,7 +264,7 @@ func (p *route53) doOnce(ctx context.Context, method, path string, query url.Val
 		return err
 	}
 	defer answer.Body.Close()
-	said := xml.NewDecoder(io.LimitReader(answer.Body, route53Answer))
+	said := xml.NewDecoder(io.LimitReader(answer.Body, maxResponse))
 	if answer.StatusCode != http.StatusOK {
 		refused := &route53Error{status: answer.StatusCode}
 		if err := said.Decode(refused); err != nil {

@@ -36,6 +36,8 @@ type Service struct {
 	dns   Resolver
 	guard *egress.Guard
 	http  *http.Client
+
+	retryPause time.Duration // before a request that failed temporarily is repeated
 }
 
 // New returns a new Service.
@@ -43,7 +45,7 @@ func New(p Params) (*Service, error) {
 	if p.Resolver == nil || p.Guard == nil {
 		return nil, errors.New("dnsprovider: Resolver and Guard are required")
 	}
-	s := &Service{dns: p.Resolver, guard: p.Guard,
+	s := &Service{dns: p.Resolver, guard: p.Guard, retryPause: time.Second,
 		http: egress.NewClient(egress.ClientConfig{Guard: p.Guard, Timeout: 20 * time.Second})}
 	if p.Transport != nil {
 		s.http.Transport = p.Transport

@@ -25,13 +25,7 @@ func (z *Zone) Plan(ctx context.Context, wanted []Wanted) (Plan, error) {
 	if z.existing, err = z.records(ctx); err != nil {
 		return Plan{}, err
 	}
-	plan := Compare(z.name, wanted, z.existing)
-	return plan.Refuse(func(i Item) string {
-		if i.Type == "MX" && z.provider.noMX {
-			return "Publish the MX record at " + i.Name + " by hand: " + z.provider.name + " cannot take it this way."
-		}
-		return ""
-	}), nil
+	return Compare(z.name, wanted, z.existing), nil
 }
 
 // Apply writes the changes of the plan, then reads the zone again: After is its current content. A record

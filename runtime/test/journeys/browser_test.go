@@ -150,7 +150,9 @@ func TestTasksInABrowser(t *testing.T) {
 func TestTemplatesAreEditedInABrowser(t *testing.T) {
 	expect.SkipWhenQuick(t, "make ui-test")
 	t.Parallel()
-	runScript(t, startCaptured(t), "templates.mjs")
+	app := startCaptured(t)
+	runScript(t, app, "templates.mjs")
+	runScript(t, app, "layouts.mjs")
 }
 
 // In a real browser: a user sets the goal of an automation, and sees which runs reach it.

@@ -16,6 +16,10 @@ import (
 // errUnsettled prevents a commit that would separate effects from their messages.
 var errUnsettled = errors.New("bus: batch not settled")
 
+// maxSavepoints limits the savepoints of a batch. Each is a subtransaction, and above 64 in one transaction
+// (PGPROC_MAX_CACHED_SUBXIDS), every snapshot on the server becomes slower.
+const maxSavepoints = 60
+
 // delivery is one message being handled.
 type delivery struct {
 	offset   int64
@@ -36,18 +40,19 @@ type batch struct {
 	// one: a joint call would be wasted if the same message breaks it again.
 	alone bool
 
-	mu        sync.Mutex
-	expected  map[*message.Message]delivery
-	inHandler bool
-	marked    bool       // a savepoint exists
-	together  bool       // takeDeliveries was called
-	apart     bool       // HandleAll broke the transaction
-	handled   []delivery // the commit deletes these and records their facts as handled
-	touched   int        // messages with any outcome
-	closed    bool       // the deletion is part of the transaction
-	broken    error      // why the transaction cannot continue
-	culprit   *failure   // the message whose handler broke it
-	after     []func()   // log lines and counts that become valid with the commit
+	mu         sync.Mutex
+	expected   map[*message.Message]delivery
+	inHandler  bool
+	marked     bool // a savepoint exists
+	savepoints int
+	together   bool       // takeDeliveries was called
+	apart      bool       // HandleAll broke the transaction
+	handled    []delivery // the commit deletes these and records their facts as handled
+	touched    int        // messages with any outcome
+	closed     bool       // the deletion is part of the transaction
+	broken     error      // why the transaction cannot continue
+	culprit    *failure   // the message whose handler broke it
+	after      []func()   // log lines and counts that become valid with the commit
 }
 
 func (b *batch) addExpected(m *message.Message, d delivery) {
@@ -62,7 +67,7 @@ func (b *batch) takeDelivery(m *message.Message) (delivery, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	d, known := b.expected[m]
-	if !known || d.done || b.broken != nil || b.closed || (b.touched > 0 && time.Since(b.began) > b.longest) {
+	if !known || d.done || b.broken != nil || b.closed || b.savepoints >= maxSavepoints || (b.touched > 0 && time.Since(b.began) > b.longest) {
 		return delivery{}, false
 	}
 	b.touched++
@@ -142,7 +147,7 @@ func (s source) BeginTx(ctx context.Context, o *sql.TxOptions) (wsql.Tx, error) 
 	}
 	g := s.group
 	g.batch = &batch{tx: tx, began: time.Now(), longest: g.options.BatchTime, alone: g.consumer.HandleAll == nil &&
-		g.limit < g.options.Batch, expected: map[*message.Message]delivery{}}
+		g.limit < g.maxBatch(), expected: map[*message.Message]delivery{}}
 	return batchTx{StdSQLTx: wsql.StdSQLTx{Tx: tx}, batch: g.batch, group: g}, nil
 }
 

@@ -40,6 +40,9 @@ type Consumer struct {
 	// never failed, in the order of publication, if there are at least two. If it fails, its writes are
 	// undone and Handle gets the facts one by one.
 	HandleAll BatchHandler
+	// Batch is the number of messages handled in one transaction, for a group whose HandleAll is cheaper for more of
+	// them; default Options.Batch.
+	Batch int
 	// Wants, if set, restricts the facts to some accounts. It is called at each Publish and answers from
 	// memory, which may be some seconds old: the catch-up finds the facts that Wants missed.
 	Wants func(accountID string) bool
@@ -47,7 +50,8 @@ type Consumer struct {
 	// It is required with Wants.
 	Refresh func(ctx context.Context) error
 	// Begun, if set, is called when a batch begins. What Handle wrote in an earlier batch for which Committed was
-	// not called has no effect, or an unknown one if the connection was lost.
+	// not called has no effect, or an unknown one if the connection was lost. It may wait briefly, and so delay the
+	// messages of its group.
 	Begun func()
 	// Committed, if set, is called after the commit of a batch in which at least one message was handled,
 	// when the writes of Handle are visible to others. It must not block.
@@ -78,8 +82,6 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	if o.Batch == 0 {
-		// Each handled message is a subtransaction. Above 64 in one transaction (PGPROC_MAX_CACHED_SUBXIDS),
-		// every snapshot on the server becomes slower.
 		o.Batch = 50
 	}
 	if o.BatchTime == 0 {

@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -55,7 +56,7 @@ func newGroup(b *Bus, c Consumer) *group {
 	return &group{name: c.Group, consumer: c, options: b.options, db: b.db,
 		log:     b.log.With(telemetry.KeyGroup, c.Group),
 		metrics: b.metrics.groupMetricsOf(c.Group), stopping: b.stopping, polled: make(chan struct{}, 1),
-		idle: make(chan struct{}), limit: b.options.Batch}
+		idle: make(chan struct{}), limit: cmp.Or(c.Batch, b.options.Batch)}
 }
 
 // subscribe starts the Watermill subscription. ctx is the lifetime of the bus.
@@ -170,5 +171,9 @@ func (b *batch) setSavepoint(ctx context.Context) error {
 	}
 	_, err := b.tx.ExecContext(ctx, query)
 	b.marked = true
+	b.savepoints++
 	return err
 }
+
+// maxBatch returns the maximum size of a batch.
+func (g *group) maxBatch() int { return cmp.Or(g.consumer.Batch, g.options.Batch) }

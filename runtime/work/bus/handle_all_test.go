@@ -318,3 +318,42 @@ func TestBatchSharesSavepoint(t *testing.T) {
 		}
 	}
 }
+
+// A group can have larger batches. If HandleAll fails, the number of savepoints of a transaction stays limited.
+func TestLargeBatchHasFewSavepoints(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	var together []int
+	apart := map[int64]int{} // calls of Handle, by transaction
+	c := consumer("g", func(ctx context.Context, tx db.Execer, f event.Fact) error {
+		number, err := db.One(ctx, tx, db.Value[int64], "SELECT txid_current()")
+		apart[number]++
+		return errors.Join(err, effect("g")(ctx, tx, f))
+	})
+	c.Batch = 100
+	c.HandleAll = func(_ context.Context, _ db.Execer, facts []event.Fact) error {
+		together = append(together, len(facts))
+		return errors.New("a defect")
+	}
+	on := bus.New(b.DB, discard(), withPatience(bus.Options{Poll: 50 * time.Millisecond}))
+	on.Register(c)
+	facts := factsOf(150)
+	b.publish(on, facts...)
+	if err := on.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.awaitDrained()
+	b.stop(on)
+	if len(together) == 0 || together[0] != 100 {
+		t.Errorf("HandleAll was called with %v facts, want 100 first", together)
+	}
+	handled := 0
+	for number, n := range apart {
+		if handled += n; n > 60 {
+			t.Errorf("Handle was called %d times in transaction %d, want at most 60", n, number)
+		}
+	}
+	if handled != len(facts) || len(b.effects("g")) != len(facts) {
+		t.Errorf("Handle was called %d times with %d effects, want %d", handled, len(b.effects("g")), len(facts))
+	}
+}

@@ -41,7 +41,7 @@ FROM bus_marks WHERE consumer = $1`
 	// The lock ends with the transaction, so a dead process releases it. Joins of the transaction use hash or
 	// merge: the planner's row estimates are wrong for tables whose rows live for milliseconds.
 	claimMark = `
-SELECT until_id, now(), (SELECT count(*) FROM (SELECT FROM bus_messages WHERE consumer = $1 AND due_at <= now() LIMIT $5) due),
+SELECT until_id, now(), (SELECT count(*) FROM (SELECT FROM bus_messages WHERE consumer = $1 AND due_at <= now() LIMIT (SELECT $5::bigint)) due),
   set_config('enable_nestloop', 'off', true)
 FROM bus_marks WHERE consumer = $1 AND ` + mayScan + ` FOR UPDATE SKIP LOCKED`
 

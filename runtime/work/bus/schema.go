@@ -78,11 +78,15 @@ func (s schema) InsertQuery(p wsql.InsertQueryParams) (wsql.Query, error) {
 
 // selectMessages locks the next messages of a group that no other process holds. The sub-select with LIMIT
 // keeps the planner from joining all facts; a missing fact (deleted manually) leaves its columns null.
+//
+// The limit is a sub-select so that the planner does not compare it with its estimate of the number of messages,
+// which comes from a time when the table was almost empty: it would read and sort the whole queue for each batch.
+// Without a known limit, it follows the key and stops.
 const selectMessages = `
 WITH due AS MATERIALIZED (
   SELECT "offset", fact_id, failures, last_error IS NOT NULL AS troubled FROM bus_messages
   WHERE consumer = $1 AND due_at <= now()
-  ORDER BY "offset" LIMIT $2 FOR UPDATE SKIP LOCKED
+  ORDER BY "offset" LIMIT (SELECT $2::bigint) FOR UPDATE SKIP LOCKED
 )
 SELECT due."offset", due.failures, due.troubled, due.fact_id, f.account_id, f.type, f.subject_id, f.data, f.created_at
 FROM due LEFT JOIN LATERAL (SELECT * FROM facts WHERE facts.id = due.fact_id LIMIT 1) f ON true
@@ -129,18 +133,19 @@ type offsets struct{ group *group }
 var _ wsql.OffsetsAdapter = offsets{}
 
 const (
-	deleteMessages = `DELETE FROM bus_messages WHERE consumer = $1 AND "offset" = ANY($2)`
+	// The range keeps the planner from reading all messages of the group (selectMessages has the reason).
+	deleteMessages = `DELETE FROM bus_messages WHERE consumer = $1 AND "offset" = ANY($2) AND "offset" BETWEEN $3 AND $4`
 
 	// The row of bus_handled replaces the messages: without either, the catch-up would deliver the facts
 	// again.
 	recordHandled = `
-WITH record AS (INSERT INTO bus_handled (consumer, first_id, last_id, fact_ids) VALUES ($1, $3, $4, $5))
+WITH record AS (INSERT INTO bus_handled (consumer, first_id, last_id, fact_ids) VALUES ($1, $5, $6, $7))
 ` + deleteMessages
 
 	// Requeued facts are in bus_poison until they are handled.
 	recordRequeued = `
-WITH record AS (INSERT INTO bus_handled (consumer, first_id, last_id, fact_ids) VALUES ($1, $3, $4, $5)),
-poison AS (DELETE FROM bus_poison WHERE consumer = $1 AND fact_id = ANY($5))
+WITH record AS (INSERT INTO bus_handled (consumer, first_id, last_id, fact_ids) VALUES ($1, $5, $6, $7)),
+poison AS (DELETE FROM bus_poison WHERE consumer = $1 AND fact_id = ANY($7))
 ` + deleteMessages
 )
 
@@ -159,11 +164,11 @@ func (o offsets) AckMessageQuery(wsql.AckMessageQueryParams) (wsql.Query, error)
 			query = recordRequeued
 		}
 	}
-	args := []any{o.group.name, db.Array(numbers)}
 	if len(handled) == 0 {
-		return wsql.Query{Query: deleteMessages, Args: args}, nil
+		return wsql.Query{Query: deleteMessages, Args: []any{o.group.name, db.Array(numbers), 0, 0}}, nil
 	}
-	return wsql.Query{Query: query, Args: append(args, slices.Min(facts), slices.Max(facts), db.Array(facts))}, nil
+	return wsql.Query{Query: query, Args: []any{o.group.name, db.Array(numbers), slices.Min(numbers), slices.Max(numbers),
+		slices.Min(facts), slices.Max(facts), db.Array(facts)}}, nil
 }
 
 // ConsumedMessageQuery is not needed.

@@ -60,7 +60,7 @@ func (g *group) nextLimit() int {
 	if g.consumer.HandleAll != nil && time.Since(g.batch.began) > g.options.BatchTime {
 		return max(1, g.limit/2)
 	}
-	return min(g.options.Batch, g.limit*2)
+	return min(g.maxBatch(), g.limit*2)
 }
 
 // afterError determines whether a message caused the error. The transaction is over, so the failure is

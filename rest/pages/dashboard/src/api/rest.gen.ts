@@ -17,7 +17,7 @@ export interface components {
     AddPaymentMethod: { return_path?: string | null }
     AddSuppression: { email: string; email_id?: string | null }
     AddSuppressions: { emails: (string)[] }
-    AddTemplate: { alias?: string | null; category?: string | null; from?: (components['schemas']["Mailbox"]) | (null); html?: string | null; name: string; reply_to?: (components['schemas']["Mailboxes"]) | (null); subject?: string | null; text?: string | null; translations?: (components['schemas']["TemplateTranslationInput"])[] | null; unsubscribe_enabled?: boolean | null; variables?: (components['schemas']["TemplateVariableInput"])[] | null }
+    AddTemplate: { alias?: string | null; category?: string | null; from?: (components['schemas']["Mailbox"]) | (null); html?: string | null; kind?: "template" | "layout" | "partial" | null; name: string; reply_to?: (components['schemas']["Mailboxes"]) | (null); subject?: string | null; text?: string | null; translations?: (components['schemas']["TemplateTranslationInput"])[] | null; unsubscribe_enabled?: boolean | null; variables?: (components['schemas']["TemplateVariableInput"])[] | null }
     AddTemplateImage: { content: string; name?: string | null }
     AddressRule: { action: "accept" | "reject"; match: string }
     AddressRuleInput: { action: "accept" | "reject"; match: string }
@@ -113,6 +113,7 @@ export interface components {
     CreateInvitation: { email: string; role: "owner" | "admin" | "developer" | "billing" | "viewer" }
     CreateOperatorKey: { allowed_ips?: (string)[] | null; expires_at?: string | null; name: string }
     CreateSMTPCredential: { domain_ids?: (string)[] | null; name: string }
+    CreateUserAsOperator: { email: string; name?: string | null }
     CreateWebhook: { description?: string | null; events?: ("account.rate_exceeded" | "account.usage_reached" | "automation.completed" | "automation.failed" | "automation.started" | "automation.step_completed" | "contact.unsubscribed" | "domain.added" | "domain.claim_started" | "domain.claimed" | "domain.deleted" | "domain.deliverability_degraded" | "domain.dkim_rotated" | "domain.failed" | "domain.lost" | "domain.temporary_failure" | "domain.updated" | "domain.verified" | "email.bounced" | "email.cancelled" | "email.clicked" | "email.complained" | "email.delivered" | "email.delivery_delayed" | "email.failed" | "email.opened" | "email.received" | "email.scheduled" | "email.sent" | "email.suppressed" | "suppression.added" | "suppression.removed" | "webhook.disabled")[] | null; filter?: (components['schemas']["WebhookFilterInput"]) | (null); headers?: Record<string, string> | null; rate_limit?: number | null; url: string }
     CreatedAccountAnswer: { account: components['schemas']["OperatorAccountRecord"] }
     CustomEvent: { created_at: string; data: Record<string, unknown> | null; email: string | null; id: string; name: string; source: string; user_id: string | null }
@@ -289,12 +290,17 @@ export interface components {
     OperatorKeyAnswer: { operator_key: components['schemas']["OperatorKeyRecord"] }
     OperatorKeyList: { has_more: boolean; next_cursor: string | null; operator_keys: (components['schemas']["OperatorKeyRecord"])[] }
     OperatorKeyRecord: { allowed_ips: (string)[]; created_at: string; created_by: string | null; expires_at: string | null; id: string; last_used_at: string | null; last_used_ip: string | null; name: string; prefix: string; revoked_at: string | null }
+    OperatorMembershipRecord: { account_id: string; role: string }
     OperatorPlanAnswer: { plan: components['schemas']["OperatorPlanRecord"] }
     OperatorPlanRecord: { daily_bytes: number | null; daily_emails: number | null; daily_sms: number | null; id: string; included_emails: number | null; max_domains: number; monthly_emails: number | null; name: string; overage: boolean; rank: number; requests_per_second: number; sandboxed: boolean; self_service: boolean; stored_bytes: number | null }
     OperatorPlansAnswer: { plans: (components['schemas']["OperatorPlanRecord"])[] }
     OperatorProblemRecord: { account_id: string; what: string }
     OperatorStuckRecord: { account_id: string; emails: number; hour: string; reason: string }
     OperatorUsageRecord: { daily_bytes: number | null; daily_bytes_cap: number | null; daily_cap: number | null; day: number; month: number; monthly_cap: number | null; stored_bytes: number | null; stored_bytes_cap: number | null }
+    OperatorUserAnswer: { user: components['schemas']["OperatorUserRecord"] }
+    OperatorUserLinkAnswer: { expires_at: string; url: string }
+    OperatorUserList: { has_more: boolean; next_cursor: string | null; users: (components['schemas']["OperatorUserRecord"])[] }
+    OperatorUserRecord: { created_at: string; disabled_at: string | null; email: string; id: string; last_sign_in_at: string | null; memberships: (components['schemas']["OperatorMembershipRecord"])[]; name: string; operator: boolean }
     OptOutAnswer: { category_opt_out: components['schemas']["OptOutRecord"] }
     OptOutList: { category_opt_outs: (components['schemas']["OptOutRecord"])[]; has_more: boolean; next_cursor: string | null }
     OptOutRecord: { category: string; category_label: string; created_at: string; email: string | null; email_id: string | null; id: string; source: "one_click" | "page" }
@@ -343,7 +349,7 @@ export interface components {
     RecoverWebhook: { only_failed?: boolean | null; since: string; until?: string | null }
     RecoveryAnswer: { recovery_codes: (string)[] }
     RefusedReports: { messages: number; reason: string }
-    RenderTemplate: { draft?: (components['schemas']["UnsavedTemplate"]) | (null); locale?: string | null; time_zone?: string | null; variables?: Record<string, unknown> | null; version?: (components['schemas']["TemplateVersionReference"]) | (null) }
+    RenderTemplate: { draft?: (components['schemas']["UnsavedTemplate"]) | (null); examples?: boolean | null; locale?: string | null; time_zone?: string | null; variables?: Record<string, unknown> | null; version?: (components['schemas']["TemplateVersionReference"]) | (null); within?: string | null }
     RenderedAnswer: { findings: (components['schemas']["Finding"])[]; rendered: components['schemas']["RenderedTemplate"] }
     RenderedTemplate: { html: string | null; locale: string | null; subject: string | null; text: string | null }
     ReplyCause: { cause: string; fix: string; reason: string; recipients: number; reply: string | null }
@@ -425,16 +431,16 @@ export interface components {
     TemplateEditList: { edits: (components['schemas']["EditSummary"])[]; has_more: boolean; next_cursor: string | null }
     TemplateList: { has_more: boolean; next_cursor: string | null; templates: (components['schemas']["TemplateSummary"])[] }
     TemplateLocale: { locale: string; missing: ("subject" | "html" | "text")[] }
-    TemplateRecord: { alias: string | null; category: string | null; created_at: string; etag: string; from: string | null; has_unpublished_changes: boolean; html: string | null; id: string; locales: (components['schemas']["TemplateLocale"])[]; name: string; published_at: string | null; reply_to: (string)[]; status: "draft" | "published"; subject: string | null; text: string | null; translations: (components['schemas']["TemplateTranslation"])[]; unsubscribe_enabled: boolean; updated_at: string; variables: (components['schemas']["TemplateVariable"])[]; version: number | null }
+    TemplateRecord: { alias: string | null; category: string | null; components: (components['schemas']["UsedComponent"])[]; created_at: string; etag: string; from: string | null; has_newer_components: boolean; has_unpublished_changes: boolean; html: string | null; id: string; kind: "template" | "layout" | "partial"; locales: (components['schemas']["TemplateLocale"])[]; name: string; published_at: string | null; reply_to: (string)[]; status: "draft" | "published"; subject: string | null; text: string | null; translations: (components['schemas']["TemplateTranslation"])[]; unsubscribe_enabled: boolean; updated_at: string; variables: (components['schemas']["TemplateVariable"])[]; version: number | null }
     TemplateReference: { alias?: string | null; id?: string | null; locale?: string | null; time_zone?: string | null; variables?: Record<string, unknown> | null }
     TemplateStatistics: { as_of: string; buckets: (components['schemas']["TemplateStatisticsBucket"])[]; totals: components['schemas']["EmailFigures"] }
     TemplateStatisticsAnswer: { statistics: components['schemas']["TemplateStatistics"] }
     TemplateStatisticsBucket: { figures: components['schemas']["EmailFigures"]; start: string }
-    TemplateSummary: { alias: string | null; category: string | null; created_at: string; from: string | null; has_unpublished_changes: boolean; id: string; locales: (components['schemas']["TemplateLocale"])[]; name: string; published_at: string | null; reply_to: (string)[]; status: "draft" | "published"; subject: string | null; unsubscribe_enabled: boolean; updated_at: string; variables: (components['schemas']["TemplateVariable"])[]; version: number | null }
+    TemplateSummary: { alias: string | null; category: string | null; components: (components['schemas']["UsedComponent"])[]; created_at: string; from: string | null; has_newer_components: boolean; has_unpublished_changes: boolean; id: string; kind: "template" | "layout" | "partial"; locales: (components['schemas']["TemplateLocale"])[]; name: string; published_at: string | null; reply_to: (string)[]; status: "draft" | "published"; subject: string | null; unsubscribe_enabled: boolean; updated_at: string; variables: (components['schemas']["TemplateVariable"])[]; version: number | null }
     TemplateTranslation: { html: string | null; locale: string; subject: string | null; text: string | null }
     TemplateTranslationInput: { html?: string | null; locale: string; subject?: string | null; text?: string | null }
-    TemplateVariable: { fallback: unknown; key: string; required: boolean; type: "string" | "number" | "boolean" | "list" | "object" }
-    TemplateVariableInput: { fallback?: unknown; key: string; required?: boolean | null; type: "string" | "number" | "boolean" | "list" | "object" }
+    TemplateVariable: { example: unknown; fallback: unknown; key: string; required: boolean; type: "string" | "number" | "boolean" | "list" | "object" }
+    TemplateVariableInput: { example?: unknown; fallback?: unknown; key: string; required?: boolean | null; type: "string" | "number" | "boolean" | "list" | "object" }
     TemplateVersionReference: ("draft") | (number)
     TestEvent: { deliver?: boolean | null; email_id?: string | null; event: "account.rate_exceeded" | "account.usage_reached" | "automation.completed" | "automation.failed" | "automation.started" | "automation.step_completed" | "contact.unsubscribed" | "domain.added" | "domain.claim_started" | "domain.claimed" | "domain.deleted" | "domain.deliverability_degraded" | "domain.dkim_rotated" | "domain.failed" | "domain.lost" | "domain.temporary_failure" | "domain.updated" | "domain.verified" | "email.bounced" | "email.cancelled" | "email.clicked" | "email.complained" | "email.delivered" | "email.delivery_delayed" | "email.failed" | "email.opened" | "email.received" | "email.scheduled" | "email.sent" | "email.suppressed" | "suppression.added" | "suppression.removed" | "webhook.disabled"; webhook_id?: string | null }
     TestEventAnswer: { deliveries: (string)[]; event: components['schemas']["WebhookEvent"] }
@@ -461,18 +467,21 @@ export interface components {
     UpdatePlanAsOperator: { daily_bytes?: number | null; daily_emails?: number | null; daily_sms?: number | null; included_emails?: number | null; max_domains?: number; monthly_emails?: number | null; name?: string; overage?: boolean; rank?: number; requests_per_second?: number; sandboxed?: boolean; self_service?: boolean; stored_bytes?: number | null }
     UpdateTemplate: { alias?: string | null; category?: string | null; from?: (components['schemas']["Mailbox"]) | (null); html?: string | null; name?: string; reply_to?: (components['schemas']["Mailboxes"]) | (null); subject?: string | null; text?: string | null; translations?: (components['schemas']["TemplateTranslationInput"])[] | null; unsubscribe_enabled?: boolean; variables?: (components['schemas']["TemplateVariableInput"])[] }
     UpdateUser: { alerts?: (components['schemas']["AlertsChange"]); email?: string; name?: string | null; password?: (components['schemas']["PasswordChange"]) }
+    UpdateUserAsOperator: { disabled?: boolean; operator?: boolean }
     UpdateWebhook: { description?: string | null; enabled?: boolean; events?: ("account.rate_exceeded" | "account.usage_reached" | "automation.completed" | "automation.failed" | "automation.started" | "automation.step_completed" | "contact.unsubscribed" | "domain.added" | "domain.claim_started" | "domain.claimed" | "domain.deleted" | "domain.deliverability_degraded" | "domain.dkim_rotated" | "domain.failed" | "domain.lost" | "domain.temporary_failure" | "domain.updated" | "domain.verified" | "email.bounced" | "email.cancelled" | "email.clicked" | "email.complained" | "email.delivered" | "email.delivery_delayed" | "email.failed" | "email.opened" | "email.received" | "email.scheduled" | "email.sent" | "email.suppressed" | "suppression.added" | "suppression.removed" | "webhook.disabled")[] | null; filter?: (components['schemas']["WebhookFilterInput"]) | (null); headers?: Record<string, string> | null; rate_limit?: number; url?: string }
     UrlAnswer: { url: string }
     UsageAnswer: { total: number; usage: (components['schemas']["UsagePeriod"])[] }
     UsageOfMonth: { emails: number; included: number | null; limit: number | null; over: number }
     UsagePeriod: { emails: number; period: string }
+    UsedComponent: { alias: string | null; kind: "layout" | "partial"; latest_version: number | null; name: string | null; template_id: string; version: number }
     UserAnswer: { user: components['schemas']["UserRecord"] }
     UserRecord: { alerts: (components['schemas']["AlertsRecord"]) | (null); created_at: string; email: string; id: string; name: string; operator: boolean; passkeys: number; password: boolean; second_factor: boolean }
     Verdict: { error: string | null; starts: boolean }
     VersionAnswer: { version: components['schemas']["VersionRecord"] }
+    VersionComponent: { kind: "layout" | "partial"; template_id: string; version: number }
     VersionList: { has_more: boolean; next_cursor: string | null; versions: (components['schemas']["VersionSummary"])[] }
-    VersionRecord: { category: string | null; from: string | null; html: string | null; published_at: string; published_by: string | null; reply_to: (string)[]; subject: string | null; template_id: string; text: string | null; translations: (components['schemas']["TemplateTranslation"])[]; unsubscribe_enabled: boolean; variables: (components['schemas']["TemplateVariable"])[]; version: number }
-    VersionSummary: { category: string | null; from: string | null; published_at: string; published_by: string | null; reply_to: (string)[]; subject: string | null; template_id: string; unsubscribe_enabled: boolean; variables: (components['schemas']["TemplateVariable"])[]; version: number }
+    VersionRecord: { category: string | null; components: (components['schemas']["VersionComponent"])[]; from: string | null; html: string | null; published_at: string; published_by: string | null; reply_to: (string)[]; subject: string | null; template_id: string; text: string | null; translations: (components['schemas']["TemplateTranslation"])[]; unsubscribe_enabled: boolean; variables: (components['schemas']["TemplateVariable"])[]; version: number }
+    VersionSummary: { category: string | null; components: (components['schemas']["VersionComponent"])[]; from: string | null; published_at: string; published_by: string | null; reply_to: (string)[]; subject: string | null; template_id: string; unsubscribe_enabled: boolean; variables: (components['schemas']["TemplateVariable"])[]; version: number }
     WaitForEventStep: { conditions?: string; event: (components['schemas']["StepEvents"]); key?: string; name?: string; next?: (components['schemas']["StepTarget"]); on_event?: (components['schemas']["StepTarget"]); on_timeout?: (components['schemas']["StepTarget"]); since?: string; step?: string; timeout: string; type: "wait_for_event" }
     WaitReason: { code: string; message: string; since: string }
     WaitUntilStep: { at?: string; key?: string; name?: string; next?: (components['schemas']["StepTarget"]); offset?: string; on_past?: (components['schemas']["StepTarget"]); timezone?: string; type: "wait_until"; window?: (components['schemas']["StepWindow"]) }
@@ -773,6 +782,17 @@ export interface paths {
     get: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["OperatorPlanAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
     patch: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["UpdatePlanAsOperator"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["OperatorPlanAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
+  "/operator/users": {
+    get: { parameters: { query?: { limit?: number; cursor?: string; q?: string; operator?: "true" | "false"; disabled?: "true" | "false" }; path?: never; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["OperatorUserList"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+    post: { parameters: { query?: never; path?: never; header?: { "Idempotency-Key"?: string }; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["CreateUserAsOperator"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["OperatorUserAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+  }
+  "/operator/users/{id}": {
+    get: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["OperatorUserAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+    patch: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["UpdateUserAsOperator"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["OperatorUserAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+  }
+  "/operator/users/{id}/links": {
+    post: { parameters: { query?: never; path: { id: string }; header?: { "Idempotency-Key"?: string }; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["OperatorUserLinkAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+  }
   "/password/forgot": {
     post: { parameters: { query?: never; path?: never; header?: never; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["ForgotPassword"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["OkAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
@@ -895,13 +915,13 @@ export interface paths {
     delete: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["OkAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
   "/templates": {
-    get: { parameters: { query?: { limit?: number; cursor?: string; alias?: string; status?: "draft" | "published"; q?: string }; path?: never; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["TemplateList"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+    get: { parameters: { query?: { limit?: number; cursor?: string; kind?: "template" | "layout" | "partial"; has_newer_components?: boolean; alias?: string; status?: "draft" | "published"; q?: string }; path?: never; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["TemplateList"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
     post: { parameters: { query?: never; path?: never; header?: { "Idempotency-Key"?: string }; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["AddTemplate"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["TemplateAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
   "/templates/{id}": {
     get: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["TemplateAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
-    delete: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["OkAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
-    patch: { parameters: { query?: never; path: { id: string }; header?: { "If-Match"?: string }; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["UpdateTemplate"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["TemplateAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+    delete: { parameters: { query?: { force?: boolean }; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["OkAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+    patch: { parameters: { query?: { force?: boolean }; path: { id: string }; header?: { "If-Match"?: string }; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["UpdateTemplate"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["TemplateAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
   "/templates/{id}/duplicate": {
     post: { parameters: { query?: never; path: { id: string }; header?: { "Idempotency-Key"?: string }; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["TemplateAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }

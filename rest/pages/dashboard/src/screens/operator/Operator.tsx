@@ -6,9 +6,11 @@ import { Accounts } from './Accounts'
 import { useBilling } from './data'
 import { Delivery } from './Delivery'
 import { Health } from './Health'
+import { Keys } from './Keys'
 import { Payments } from './Payments'
 import { Plans } from './Plans'
 import { Processes } from './Processes'
+import { Users } from './Users'
 
 export default function Operator() {
   const viewer = useViewer()
@@ -16,6 +18,8 @@ export default function Operator() {
   const billing = useBilling(viewer.has('billing'))
   const tabs = [
     { key: 'accounts', name: 'Accounts' },
+    { key: 'users', name: 'Users' },
+    { key: 'keys', name: 'Operator keys' },
     { key: 'plans', name: 'Plans' },
     { key: 'payments', name: 'Payments', hidden: !billing.data?.enabled && !billing.error },
     { key: 'delivery', name: 'Delivery', hidden: !viewer.has('sending') && !viewer.has('outbound') },
@@ -29,6 +33,8 @@ export default function Operator() {
       <div className="flex min-h-0 flex-1 flex-col [&>[role=tabpanel]]:flex [&>[role=tabpanel]]:min-h-0 [&>[role=tabpanel]]:flex-1 [&>[role=tabpanel]]:flex-col">
         <Tabs label="Installation" tabs={tabs} value={tab} onChange={(key) => change({ tab: key === 'accounts' ? undefined : key, q: undefined, plan: undefined, status: undefined, open: undefined }, true)}>
           {tab === 'accounts' && <Accounts />}
+          {tab === 'users' && <Users />}
+          {tab === 'keys' && <Keys />}
           {tab === 'plans' && <Plans />}
           {tab === 'payments' && <Payments />}
           {tab === 'delivery' && <Delivery />}

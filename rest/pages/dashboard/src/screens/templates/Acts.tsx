@@ -1,6 +1,7 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
+import { ApiError } from '@/api/errors'
 import { keyOf } from '@/api/graphql'
 import { unwrap, newIdempotencyKey, rest } from '@/api/rest'
 import { toast } from '@/app/toasts'
@@ -14,19 +15,21 @@ import { Templates } from './templates.gen'
 import type { Recipient } from './useRender'
 import type { Editor } from './useEditor'
 
+// publishDraft publishes the draft, after saving unsaved changes.
+export async function publishDraft(template: Template, editor: Editor, key: string) {
+  if (!(await editor.save())) return // the page says why
+  const answer = await unwrap(rest.POST('/templates/{id}/publish', { params: { path: { id: template.id }, header: { 'Idempotency-Key': key } } }))
+  editor.took(answer.template)
+  toast.success(`Version ${answer.template.version} published`)
+  for (const w of answer.warnings) toast.error(new Error(w))
+}
+
 // PublishDialog publishes the draft, after saving unsaved changes.
 export function PublishDialog({ template, editor, onClose }: { template: Template; editor: Editor; onClose: () => void }) {
   const once = useRef(newIdempotencyKey())
-  async function publish() {
-    if (!(await editor.save())) return // the page says why
-    const answer = await unwrap(rest.POST('/templates/{id}/publish', { params: { path: { id: template.id }, header: { 'Idempotency-Key': once.current } } }))
-    editor.took(answer.template)
-    toast.success(`Version ${answer.template.version} published`)
-    for (const w of answer.warnings) toast.error(new Error(w))
-  }
   return (
-    <ConfirmDialog title="Publish the draft?" label={editor.dirty ? 'Save and publish' : 'Publish'} onClose={onClose} run={publish}>
-      New emails use the draft{template.version ? ` instead of version ${template.version}` : ''}. You can roll back under Versions.
+    <ConfirmDialog title="Publish the draft?" label={editor.dirty ? 'Save and publish' : 'Publish'} onClose={onClose} run={() => publishDraft(template, editor, once.current)}>
+      {template.kind === 'template' ? 'New emails use' : 'Templates published from now on use'} the draft{template.version ? ` instead of version ${template.version}` : ''}. You can roll back under Versions.
     </ConfirmDialog>
   )
 }
@@ -35,16 +38,23 @@ export function PublishDialog({ template, editor, onClose }: { template: Templat
 export function DeleteDialog({ template, editor, onClose }: { template: Template; editor: Editor; onClose: () => void }) {
   const navigate = useNavigate()
   const client = useQueryClient()
+  const { can } = useViewer()
+  const [users, setUsers] = useState<string[]>([])
   async function remove() {
-    await unwrap(rest.DELETE('/templates/{id}', { params: { path: { id: template.id } } }))
+    try {
+      await unwrap(rest.DELETE('/templates/{id}', { params: { path: { id: template.id }, query: { force: users.length > 0 } } }))
+    } catch (e) {
+      if (e instanceof ApiError && Array.isArray(e.details.used_by) && can('SETTINGS')) setUsers(e.details.used_by as string[])
+      throw e
+    }
     editor.drop()
     void client.invalidateQueries({ queryKey: keyOf(Templates) })
     toast.success(`${template.name} deleted`)
     setTimeout(() => void navigate({ to: '/templates' as string }))
   }
   return (
-    <ConfirmDialog title={`Delete ${template.name}?`} label="Delete template" danger onClose={onClose} run={remove}>
-      Emails that use it{template.alias ? <> by <code>{template.alias}</code></> : ''} will be rejected. Its versions are deleted too. This cannot be undone.
+    <ConfirmDialog title={`Delete ${template.name}?`} label={users.length > 0 ? 'Delete anyway' : `Delete ${template.kind}`} danger onClose={onClose} run={remove}>
+      {users.length > 0 ? <>It is used by {users.join(', ')}. If you delete it, automations with it fail, and published templates keep its content but can’t be published again until they stop using it.</> : template.kind !== 'template' ? <>Its versions are deleted too. This cannot be undone.</> : <>Emails that use it{template.alias ? <> by <code>{template.alias}</code></> : ''} will be rejected. Its versions are deleted too. This cannot be undone.</>}
     </ConfirmDialog>
   )
 }

@@ -1,10 +1,11 @@
 import { useState } from 'react'
 import { ChevronDown, ChevronRight } from 'lucide-react'
 import { Field } from '@/parts/Form'
-import { partsOf, withParts, type Draft } from './draft'
+import { partsOf, withParts, type Draft, type Template } from './draft'
 
 // Fields are the fields of a template above its parts.
-export function Fields({ draft, locale, wrong, locked, change }: { draft: Draft; locale: string; wrong: Record<string, string>; locked: boolean; change: (more: Partial<Draft>) => void }) {
+// Layouts and partials have a name and an alias only.
+export function Fields({ kind, draft, locale, wrong, locked, change }: { kind: Template['kind']; draft: Draft; locale: string; wrong: Record<string, string>; locked: boolean; change: (more: Partial<Draft>) => void }) {
   const [more, setMore] = useState(false)
   const open = more || Boolean(wrong.reply_to ?? wrong.category)
   const input = (key: 'name' | 'alias' | 'from' | 'replyTo' | 'category', mono = '') => (p: object) => (
@@ -16,6 +17,7 @@ export function Fields({ draft, locale, wrong, locked, change }: { draft: Draft;
         <Field label="Name" error={wrong.name}>{input('name')}</Field>
         <Field label="Alias" error={wrong.alias}>{input('alias', 'font-mono')}</Field>
       </div>
+      {kind === 'template' && <>
       <Field label={locale ? `Subject (${locale})` : 'Subject'} error={wrong[draft.translations.some((t) => t.locale === locale) ? `translations[${draft.translations.findIndex((t) => t.locale === locale)}].subject` : 'subject']}>{(p) => <input {...p} className="input" value={partsOf(draft, locale).subject} readOnly={locked} onChange={(e) => change(withParts(draft, locale, { subject: e.target.value }))} />}</Field>
       <Field label="From" error={wrong.from}>{input('from')}</Field>
       {open && (
@@ -28,6 +30,7 @@ export function Fields({ draft, locale, wrong, locked, change }: { draft: Draft;
         </>
       )}
       <div><button type="button" className="btn quiet sm -ml-2" aria-expanded={open} onClick={() => setMore(!more)}>{open ? <ChevronDown aria-hidden /> : <ChevronRight aria-hidden />}Reply-To, category, unsubscribe</button></div>
+      </>}
     </div>
   )
 }

@@ -18,8 +18,9 @@ import { Code, type Completion } from '@/screens/code/Code'
 import { LeaveDialog } from '@/screens/code/Dialogs'
 import { useSaveKey } from '@/screens/code/unsaved'
 import { DeleteDialog, PublishDialog, TestSend } from './Acts'
+import { NewerComponents, Within } from './Components'
 import { ConflictDialog } from './ConflictDialog'
-import { bodyOf, partsOf, sampleOf, undeclared, valuesOf, withParts, type Template } from './draft'
+import { bodyOf, draftOf, partsOf, sampleOf, undeclared, valuesOf, withParts, type Template } from './draft'
 import { Fields } from './Fields'
 import { History } from './History'
 import { ImagesDialog } from './Images'
@@ -65,12 +66,17 @@ function EditorPage({ template }: { template: Template }) {
   const navigate = useNavigate()
   const [asks, setAsks] = useState<'publish' | 'delete' | 'send' | 'image' | null>(null)
   const [samples, setSamples] = useState<Record<string, string>>({})
-  const values = useMemo(() => valuesOf(draft.variables, samples), [draft.variables, samples])
+  const outer = useTemplate(address.within ?? '', template.kind !== 'template' && Boolean(address.within)).data
+  const values = useMemo(() => {
+    const own = new Set(draft.variables.map((v) => v.key))
+    return valuesOf([...(outer ? draftOf(outer).variables.filter((v) => !own.has(v.key)) : []), ...draft.variables], samples)
+  }, [draft.variables, samples, outer])
+  const within = useMemo(() => (outer ? { id: outer.id, label: `${template.kind} ${template.alias}` } : undefined), [outer, template.kind, template.alias])
   const changes = useMemo(() => {
     const { name: _name, alias: _alias, ...content } = bodyOf(draft, editor.base)
     return content
   }, [draft, editor.base])
-  const render = useRender({ id: template.id, stamp: template.updatedAt, values, changes })
+  const render = useRender({ id: template.id, stamp: template.updatedAt, values, changes, within })
   editor.useAutosave(write && render.valid)
   const [at, setAt] = useState<{ from: number; to: number }>()
   const [insert, setInsert] = useState<{ text: string }>()
@@ -106,9 +112,9 @@ function EditorPage({ template }: { template: Template }) {
     <>
       <PageHead up={up} title={template.name}>
         {write && <button type="button" className={`btn ${dirty ? 'primary' : ''}`} disabled={!dirty || editor.busy} onClick={saveNow} title="Ctrl S"><Save aria-hidden />{editor.saving ? 'Saving…' : dirty ? 'Save' : 'Saved'}</button>}
-        {write && <button type="button" className={`btn ${!dirty && template.hasUnpublishedChanges ? 'primary' : ''}`} disabled={!dirty && !template.hasUnpublishedChanges && template.version !== null} onClick={() => setAsks('publish')}>Publish</button>}
+        {write && <button type="button" className={`btn ${!dirty && template.hasUnpublishedChanges ? 'primary' : ''}`} disabled={!dirty && !template.hasUnpublishedChanges && !template.hasNewerComponents && template.version !== null} onClick={() => setAsks('publish')}>Publish</button>}
         <Menu entries={[
-          { name: 'Send test email', icon: Send, run: () => setAsks('send'), hidden: !can('SEND') || !write },
+          { name: 'Send test email', icon: Send, run: () => setAsks('send'), hidden: !can('SEND') || !write || template.kind !== 'template' },
           { name: 'Duplicate', icon: Copy, run: () => void duplicate(), hidden: !write },
           { name: 'Delete', icon: Trash2, run: () => setAsks('delete'), danger: true, hidden: !write },
         ]} />
@@ -117,17 +123,19 @@ function EditorPage({ template }: { template: Template }) {
         <div className="grid min-w-0 gap-4 p-4 md:p-6 lg:grid-cols-[minmax(0,1fr)_minmax(0,1fr)] lg:gap-6 min-[1400px]:grid-cols-[minmax(0,1fr)_644px]">
           <div className="grid min-w-0 content-start gap-4">
             <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-ink-3">
-              <StatusBadge status={template.status} version={template.version} pending={template.hasUnpublishedChanges} /><CopyableId id={template.id} /><span>changed <Time at={template.updatedAt} /></span>
+              <StatusBadge status={template.status} version={template.version} pending={template.hasUnpublishedChanges} outdated={template.hasNewerComponents} />{template.kind !== 'template' && <span>{template.kind === 'layout' ? 'Layout' : 'Partial'}</span>}<CopyableId id={template.id} /><span>changed <Time at={template.updatedAt} /></span>
             </div>
             {editor.restored && dirty && <Notice text="Restored your unsaved changes from this tab." act="Discard" run={editor.drop} />}
             {editor.changedAt && <Notice text={<>Someone else saved this template <Time at={editor.changedAt} />. You’ll be asked before you overwrite it.</>} act="Discard mine and load theirs" run={editor.drop} />}
+            <NewerComponents template={template} editor={editor} write={write} />
             {editor.error !== null && <ErrorAlert title="Not saved. Your text is still here." error={editor.error} retry={saveNow} />}
             <Languages draft={draft} locale={locale} locked={!write} show={show} change={change} />
-            <Fields draft={draft} locale={locale} wrong={wrong} locked={!write} change={change} />
+            {template.kind !== 'template' && template.alias && <Within template={template} value={address.within ?? ''} choose={(id) => setAddress({ within: id })} />}
+            <Fields kind={template.kind} draft={draft} locale={locale} wrong={wrong} locked={!write} change={change} />
             <div className="grid min-w-0">
               <Tabs
                 label="Template parts" inset="" value={tab} onChange={(key) => setAddress({ tab: key })}
-                tabs={[{ key: 'html', name: 'HTML' }, { key: 'text', name: 'Text' }, { key: 'variables', name: missing ? 'Variables !' : 'Variables', count: draft.variables.length }, { key: 'versions', name: 'Versions', count: template.version ?? undefined }, { key: 'history', name: 'History' }, { key: 'statistics', name: 'Statistics', hidden: !has('statistics') || !has('sending') }]}
+                tabs={[{ key: 'html', name: 'HTML' }, { key: 'text', name: 'Text' }, { key: 'variables', name: missing ? 'Variables !' : 'Variables', count: draft.variables.length }, { key: 'versions', name: 'Versions', count: template.version ?? undefined }, { key: 'history', name: 'History' }, { key: 'statistics', name: 'Statistics', hidden: !has('statistics') || !has('sending') || template.kind !== 'template' }]}
               >
                 <div className="pt-3">
                   {tab === 'html' && write && <div className="mb-2 flex flex-wrap items-center gap-2"><button type="button" className="btn sm" onClick={() => setAsks('image')}><ImagePlus aria-hidden />Insert image</button><span className="text-xs text-ink-3">Type <code>{'{{'}</code> to insert a variable.</span></div>}

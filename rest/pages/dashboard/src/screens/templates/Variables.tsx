@@ -7,16 +7,18 @@ interface Props {
   locked: boolean
   wrong: Record<string, string>
   change: (variables: Variable[]) => void
+  // samples are the examples that a reader enters, who cannot change the template.
   samples: Record<string, string>
   sample: (key: string, value: string) => void
 }
 
 const multi = (t: VariableType) => t === 'list' || t === 'object'
 
-// Variables lists the variables of a template, each with a sample value for the preview and test sends.
+// Variables lists the variables of a template, each with an example for the preview and test sends.
 export function Variables({ draft, locked, wrong, change, samples, sample }: Props) {
   const set = (index: number, more: Partial<Variable>) => change(draft.variables.map((v, i) => (i === index ? { ...v, ...more } : v)))
-  const add = (key: string) => change([...draft.variables, { key, type: 'string', required: false, fallback: '' }])
+  const add = (key: string) => change([...draft.variables, { key, type: 'string', required: false, fallback: '', example: '' }])
+  const example = (v: Variable, index: number, text: string) => (locked ? sample(v.key, text) : set(index, { example: text }))
   const missing = undeclared(draft)
   const problems = Object.entries(wrong).filter(([k]) => k.startsWith('variables'))
   return (
@@ -41,10 +43,10 @@ export function Variables({ draft, locked, wrong, change, samples, sample }: Pro
               <label className="flex h-[34px] items-center gap-1.5"><input type="checkbox" checked={v.required} disabled={locked} onChange={(e) => set(i, { required: e.target.checked })} className="accent-accent-fill" />Required</label>
               {!locked && <button type="button" className="btn quiet square" aria-label={`Remove ${v.key || 'the variable'}`} onClick={() => change(draft.variables.filter((_, j) => j !== i))}><Trash2 aria-hidden /></button>}
             </div>
-            <Labelled label={multi(v.type) ? 'Sample value for the preview, in JSON' : 'Sample value for the preview'}>
+            <Labelled label={multi(v.type) ? 'Example for the preview, in JSON' : 'Example for the preview'}>
               {multi(v.type)
-                ? <textarea className="input font-mono" rows={3} value={samples[v.key] ?? sampleOf(v)} onChange={(e) => sample(v.key, e.target.value)} spellCheck={false} />
-                : <input className="input" value={samples[v.key] ?? sampleOf(v)} onChange={(e) => sample(v.key, e.target.value)} />}
+                ? <textarea className="input font-mono" rows={3} value={samples[v.key] ?? sampleOf(v)} onChange={(e) => example(v, i, e.target.value)} spellCheck={false} />
+                : <input className="input" value={samples[v.key] ?? sampleOf(v)} onChange={(e) => example(v, i, e.target.value)} />}
             </Labelled>
           </li>
         ))}

@@ -70,7 +70,8 @@ export function Versions({ template, editor, values, write }: Props) {
   )
 }
 
-const versionOf = (id: string, version: number) => ({ queryKey: ['template version', id, version], queryFn: () => unwrap(rest.GET('/templates/{id}/versions/{version}', { params: { path: { id, version: String(version) } } })).then((a) => a.version), staleTime: Infinity })
+// versionOf is the query of one version.
+export const versionOf = (id: string, version: number) => ({ queryKey: ['template version', id, version], queryFn: () => unwrap(rest.GET('/templates/{id}/versions/{version}', { params: { path: { id, version: String(version) } } })).then((a) => a.version), staleTime: Infinity })
 type Version = components['schemas']['VersionRecord']
 
 function VersionPreview({ id, version, values }: { id: string; version: number; values: Record<string, unknown> }) {

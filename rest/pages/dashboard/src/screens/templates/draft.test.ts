@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { bodyOf, missingParts, partsOf, undeclared, withParts, valuesOf, type Draft, type Variable } from './draft'
 
-const v = (key: string, more: Partial<Variable> = {}): Variable => ({ key, type: 'string', required: false, fallback: '', ...more })
+const v = (key: string, more: Partial<Variable> = {}): Variable => ({ key, type: 'string', required: false, fallback: '', example: '', ...more })
 const draft: Draft = { name: 'A', alias: 'a', subject: '', from: '', replyTo: '', category: '', html: '', text: '', unsubscribe: false, variables: [], translations: [] }
 
 describe('template draft', () => {
   it('sends only what differs, and null for what is taken away', () => {
     expect(bodyOf({ ...draft, alias: '', subject: 'Hi' }, draft)).toEqual({ alias: null, subject: 'Hi' })
     expect(bodyOf({ ...draft, variables: [v('n', { type: 'number', fallback: '3' })] }, draft)).toEqual({ variables: [{ key: 'n', type: 'number', required: false, fallback: 3 }] })
+    expect(bodyOf({ ...draft, variables: [v('o', { type: 'object', example: '{"a":1}' })] }, draft)).toEqual({ variables: [{ key: 'o', type: 'object', required: false, example: { a: 1 } }] })
   })
 
   it('edits the parts of one language', () => {
@@ -21,6 +22,7 @@ describe('template draft', () => {
   })
 
   it('nests sample values', () => {
+    expect(valuesOf([v('a', { fallback: 'none', example: 'Ada' }), v('b', { fallback: 'none' })], {})).toEqual({ a: 'Ada', b: 'none' })
     expect(valuesOf([v('customer.name'), v('count', { type: 'number' }), v('gone')], { 'customer.name': 'Ada', gone: '' })).toEqual({ customer: { name: 'Ada' }, count: 42 })
   })
 

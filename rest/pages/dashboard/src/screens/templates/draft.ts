@@ -8,8 +8,9 @@ export interface Variable {
   key: string
   type: VariableType
   required: boolean
-  // fallback is the typed text; empty for none.
+  // fallback and example are the typed texts; empty for none.
   fallback: string
+  example: string
 }
 
 // Draft is the editable state.
@@ -53,7 +54,7 @@ const typed = (value: unknown) => (value === null || value === undefined ? '' : 
 export function draftOf(t: Template): Draft {
   return {
     name: t.name, alias: t.alias ?? '', subject: t.subject ?? '', from: t.from ?? '', replyTo: t.replyTo.join(', '), category: t.category ?? '', html: t.html ?? '', text: t.text ?? '', unsubscribe: t.unsubscribeEnabled,
-    variables: t.variables.map((v) => ({ key: v.key, type: v.type as VariableType, required: v.required, fallback: typed(v.fallback) })),
+    variables: t.variables.map((v) => ({ key: v.key, type: v.type as VariableType, required: v.required, fallback: typed(v.fallback), example: typed(v.example) })),
     translations: t.translations.map((l) => ({ locale: l.locale, subject: l.subject ?? '', html: l.html ?? '', text: l.text ?? '' })),
   }
 }
@@ -73,7 +74,7 @@ export const missingParts = (draft: Draft, locale: string) => {
 
 // fromRest converts a record to the names of the dashboard.
 export const fromRest = (r: TemplateRecord) => ({
-  id: r.id, alias: r.alias, name: r.name, status: r.status === 'draft' ? ('DRAFT' as const) : ('PUBLISHED' as const), version: r.version, publishedAt: r.published_at, hasUnpublishedChanges: r.has_unpublished_changes, subject: r.subject, from: r.from,
+  id: r.id, kind: r.kind, components: r.components, hasNewerComponents: r.has_newer_components, alias: r.alias, name: r.name, status: r.status === 'draft' ? ('DRAFT' as const) : ('PUBLISHED' as const), version: r.version, publishedAt: r.published_at, hasUnpublishedChanges: r.has_unpublished_changes, subject: r.subject, from: r.from,
   replyTo: r.reply_to, html: r.html, text: r.text, variables: r.variables, translations: r.translations, unsubscribeEnabled: r.unsubscribe_enabled, category: r.category, updatedAt: r.updated_at, etag: r.etag,
 })
 
@@ -104,7 +105,7 @@ export function bodyOf(draft: Draft, base: Draft): components['schemas']['Update
   if (draft.text !== base.text) body.text = draft.text || null
   if (draft.unsubscribe !== base.unsubscribe) body.unsubscribe_enabled = draft.unsubscribe
   if (JSON.stringify(draft.variables) !== JSON.stringify(base.variables)) {
-    body.variables = draft.variables.map((v) => ({ key: v.key, type: v.type, required: v.required, ...(v.fallback === '' ? {} : { fallback: valueOf(v.type, v.fallback) }) }))
+    body.variables = draft.variables.map((v) => ({ key: v.key, type: v.type, required: v.required, ...(v.fallback === '' ? {} : { fallback: valueOf(v.type, v.fallback) }), ...(v.example === '' ? {} : { example: valueOf(v.type, v.example) }) }))
   }
   if (JSON.stringify(draft.translations) !== JSON.stringify(base.translations)) {
     body.translations = draft.translations.map((t) => ({ locale: t.locale, subject: t.subject || null, html: t.html || null, text: t.text || null }))
@@ -112,8 +113,9 @@ export function bodyOf(draft: Draft, base: Draft): components['schemas']['Update
   return body
 }
 
-// sampleOf returns the sample value of a variable until another one is entered.
+// sampleOf returns the value of a variable in the preview: its example, or one that fits its type.
 export function sampleOf(v: Variable): string {
+  if (v.example) return v.example
   if (v.fallback) return v.fallback
   switch (v.type) {
     case 'number':

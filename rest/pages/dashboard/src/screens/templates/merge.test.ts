@@ -13,7 +13,7 @@ test('what one of two has changed is kept, whoever it was', () => {
 })
 
 test('where both have changed the same, it is chosen', () => {
-  const v = (key: string) => [{ key, type: 'string' as const, required: false, fallback: '' }]
+  const v = (key: string) => [{ key, type: 'string' as const, required: false, fallback: '', example: '' }]
   const mine = { ...base, subject: 'Mine', variables: v('mine') }
   const theirs = { ...base, subject: 'Theirs', variables: v('theirs') }
   const merged = merge(base, mine, theirs, (path) => (path === 'subject' ? 'mine' : 'theirs'))

@@ -3,6 +3,15 @@ import { gql } from '@/api/document'
 
 /** Internal type. DO NOT USE DIRECTLY. */
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
+/** The kind of a template. */
+export type TemplateKind =
+  /** A message that can be sent. */
+  | 'TEMPLATE'
+  /** The frame of templates, with blocks that they fill. */
+  | 'LAYOUT'
+  /** A piece that templates and layouts include. */
+  | 'PARTIAL';
+
 /** Whether emails can use a template. */
 export type TemplateStatus =
   /** The template was never published. */
@@ -15,7 +24,12 @@ export type TemplatesQueryVariables = Exact<{
 }>;
 
 
-export type TemplatesQuery = { templates: { nodes: Array<{ id: string, alias: string | null, name: string, status: TemplateStatus, version: number | null, publishedAt: string | null, hasUnpublishedChanges: boolean, subject: string | null, updatedAt: string, locales: Array<{ locale: string, missing: Array<string> }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type TemplatesQuery = { templates: { nodes: Array<{ id: string, kind: TemplateKind, alias: string | null, name: string, status: TemplateStatus, version: number | null, publishedAt: string | null, hasUnpublishedChanges: boolean, hasNewerComponents: boolean, subject: string | null, updatedAt: string, locales: Array<{ locale: string, missing: Array<string> }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type TemplatesWithComponentsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type TemplatesWithComponentsQuery = { templates: { nodes: Array<{ id: string, name: string, components: Array<{ templateId: string }> }> } };
 
 export type TemplateStampQueryVariables = Exact<{
   id: string;
@@ -32,6 +46,7 @@ export type TemplateVersionsQueryVariables = Exact<{
 
 export type TemplateVersionsQuery = { template: { versions: { nodes: Array<{ version: number, subject: string | null, from: string | null, publishedAt: string, publishedBy: string | null, variables: Array<{ key: string }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
 
-export const Templates = gql<TemplatesQuery, TemplatesQueryVariables>('Templates', '217d35f03549f7da9325ba299105f65dc0cb1c9b626b79fb97d96362268e5e36', import.meta.env.DEV ? "query Templates($after: String) {\n  templates(first: 100, after: $after) {\n    nodes {\n      id\n      alias\n      name\n      status\n      version\n      publishedAt\n      hasUnpublishedChanges\n      subject\n      locales {\n        locale\n        missing\n      }\n      updatedAt\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}" : undefined)
+export const Templates = gql<TemplatesQuery, TemplatesQueryVariables>('Templates', '0f8ef046fa01deaf933806b3ac5adf3e9f768bc369d345d80dd4b74d357b9b74', import.meta.env.DEV ? "query Templates($after: String) {\n  templates(first: 100, after: $after) {\n    nodes {\n      id\n      kind\n      alias\n      name\n      status\n      version\n      publishedAt\n      hasUnpublishedChanges\n      hasNewerComponents\n      subject\n      locales {\n        locale\n        missing\n      }\n      updatedAt\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}" : undefined)
+export const TemplatesWithComponents = gql<TemplatesWithComponentsQuery, TemplatesWithComponentsQueryVariables>('TemplatesWithComponents', 'be78d83cf43f61658b1c68c3a038382b528212e59c353f9b7cdb9daddf1db21e', import.meta.env.DEV ? "query TemplatesWithComponents {\n  templates(first: 100, filter: {kind: TEMPLATE}) {\n    nodes {\n      id\n      name\n      components {\n        templateId\n      }\n    }\n  }\n}" : undefined)
 export const TemplateStamp = gql<TemplateStampQuery, TemplateStampQueryVariables>('TemplateStamp', '52ad512b9be24a104b5fbb1da955697203b9601ec4b498f960844651c96bcdcc', import.meta.env.DEV ? "query TemplateStamp($id: ID!) {\n  template(id: $id) {\n    updatedAt\n  }\n}" : undefined)
 export const TemplateVersions = gql<TemplateVersionsQuery, TemplateVersionsQueryVariables>('TemplateVersions', '8a320a03f8136aa2b3c543311296610cd8123cf5f125fd1d345e788278982602', import.meta.env.DEV ? "query TemplateVersions($id: ID!, $after: String) {\n  template(id: $id) {\n    versions(first: 50, after: $after) {\n      nodes {\n        version\n        subject\n        from\n        publishedAt\n        publishedBy\n        variables {\n          key\n        }\n      }\n      pageInfo {\n        hasNextPage\n        endCursor\n      }\n    }\n  }\n}" : undefined)

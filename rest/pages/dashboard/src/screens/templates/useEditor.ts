@@ -22,7 +22,7 @@ const templateKey = (id: string) => ['template draft', id]
 const readTemplate = (id: string) => unwrap(rest.GET('/templates/{id}', { params: { path: { id } } })).then((a) => fromRest(a.template))
 
 // useTemplate reads the draft with its etag, which GraphQL does not have.
-export const useTemplate = (id: string) => useQuery({ queryKey: templateKey(id), queryFn: () => readTemplate(id) })
+export const useTemplate = (id: string, enabled = true) => useQuery({ queryKey: templateKey(id), queryFn: () => readTemplate(id), enabled })
 
 // withoutNames returns the changes that can be saved while they are typed: the name and the alias of a template take
 // effect immediately, and are saved when the user says so.

@@ -22,6 +22,8 @@ interface Options {
   version?: number
   // unsaved changes to the draft
   changes?: Changes
+  // a template that shows a layout or partial, and the label of that in errors, such as "layout base"
+  within?: { id: string; label: string }
 }
 
 export interface Recipient {
@@ -37,17 +39,17 @@ const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC'
 
 // useRender renders a draft, with unsaved changes, or a version on the server. It waits until typing pauses, cancels
 // requests that are out of date, and keeps the last result while the text has errors.
-export function useRender({ id, stamp, values, version, changes }: Options) {
+export function useRender({ id, stamp, values, version, changes, within }: Options) {
   // The language of the recipient; empty for the default.
   const [locale, setLocale] = useState('')
-  const now = JSON.stringify({ values, locale, changes: changes && Object.keys(changes).length > 0 ? changes : undefined })
+  const now = JSON.stringify({ values, locale, within: within?.id, changes: changes && Object.keys(changes).length > 0 ? changes : undefined })
   const settled = useSettled(now)
   const query = useQuery({
     queryKey: ['render', id, stamp, version ?? 'draft', settled],
     queryFn: ({ signal }) => {
-      const { values: variables, changes: draft, locale } = JSON.parse(settled) as { values: Record<string, unknown>; changes?: Changes; locale: string }
+      const { values: variables, changes: draft, locale, within } = JSON.parse(settled) as { values: Record<string, unknown>; changes?: Changes; locale: string; within?: string }
       const recipient = recipientOf(locale)
-      const body = version === undefined ? { variables, ...recipient, ...(draft ? { draft } : {}) } : { variables, ...recipient, version }
+      const body = version === undefined ? { variables, ...recipient, ...(within ? { within } : {}), ...(draft ? { draft } : {}) } : { variables, ...recipient, version }
       return unwrap(rest.POST('/templates/{id}/render', { params: { path: { id } }, body, signal }))
     },
     placeholderData: (old) => old,
@@ -55,7 +57,8 @@ export function useRender({ id, stamp, values, version, changes }: Options) {
     gcTime: 60_000,
     retry: false,
   })
-  const problems = useMemo(() => problemsOf(query.error), [query.error])
+  const label = within?.label
+  const problems = useMemo(() => problemsOf(query.error, label), [query.error, label])
   // A failed query has no data, not even that of the text before.
   const last = useRef(query.data)
   if (query.data) last.current = query.data
@@ -66,17 +69,21 @@ export function useRender({ id, stamp, values, version, changes }: Options) {
     // failure is an error that is not about the text.
     failure: query.error && problems.length === 0 ? query.error : null,
     // valid is set if the server accepts the draft. Values of variables do not matter.
-    valid: now === settled && !query.isFetching && (query.error ? problems.length > 0 && problems.every((p) => p.field.startsWith('variables.')) : true),
+    valid: now === settled && !query.isFetching && (query.error ? problems.length > 0 && problems.every((p) => p.field.startsWith('variables.') || p.field === 'within') : true),
   }
 }
 
 export type Render = ReturnType<typeof useRender>
 
-// problemsOf returns the errors of a draft, with their positions.
-export function problemsOf(error: unknown): Problem[] {
+// problemsOf returns the errors of a draft, with their positions. With a label, the errors are those of a template that
+// contains the draft, whose own errors have the label or are fields of `draft`.
+export function problemsOf(error: unknown, label?: string): Problem[] {
   if (!(error instanceof ApiError)) return []
-  return Object.entries(error.fields).map(([path, text]) => {
-    const [, line, column, message] = /^line (\d+)(?:, column (\d+))?: (.*)$/s.exec(text) ?? []
+  return Object.entries(error.fields).map(([path, full]) => {
+    const isLabeled = label !== undefined && full.startsWith(`${label}, `)
+    const text = isLabeled ? full.slice(label.length + 2) : full
+    const isInside = label === undefined || isLabeled || path.startsWith('draft.')
+    const [, line, column, message] = (isInside && /^line (\d+)(?:, column (\d+))?: (.*)$/s.exec(text)) || []
     const saying = message ?? text
     return { field: path.replace(/^draft\./, ''), message: saying.slice(0, 1).toUpperCase() + saying.slice(1), line: Number(line ?? 0), column: Number(column ?? 0) }
   })

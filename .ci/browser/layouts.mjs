@@ -1,0 +1,75 @@
+// Layouts and partials in the dashboard: created and filtered in the list, previewed within a template, and taken by the
+// templates that use them after a look at the changes.
+import { check, nothing, open, violations, watch } from './browser.mjs'
+import { api, base, signIn, until, visit } from './dashboard.mjs'
+
+const { browser, context, page } = await open({ viewport: { width: 1440, height: 900 } })
+const wrong = watch(context, base, (text, url) => /\/render$|\/templates\/tpl/.test(url) && /40[049]/.test(text))
+await signIn(context)
+const stored = async alias => (await api('GET', `/templates/${alias}`)).template
+const code = page.locator('.cm-content')
+const email = page.frameLocator('iframe[title="Rendered email"]')
+const preview = page.getByRole('region', { name: 'Preview' })
+
+// 1. A layout is created in the list. It has no subject, and cannot be sent.
+await visit(page, '/templates')
+await page.getByRole('button', { name: 'New template' }).first().click()
+const adding = page.getByRole('dialog', { name: 'New template' })
+await adding.getByLabel('Kind').selectOption('layout')
+await adding.getByLabel('Name').fill('Base')
+check(await adding.getByRole('button', { name: 'Create draft' }).isDisabled(), 'a layout requires an alias')
+await adding.getByLabel('Alias').fill('base')
+for (const theme of ['light', 'dark']) for (const v of await violations(page, theme, 1440)) wrong.push(`new layout, ${theme}: ${v}`)
+await adding.getByRole('button', { name: 'Create draft' }).click()
+await page.getByRole('heading', { name: 'Base' }).waitFor()
+check(await page.getByLabel('Subject', { exact: true }).count() === 0, 'a layout has no subject')
+check((await stored('base')).kind === 'layout', 'the layout is stored')
+await api('POST', '/templates/base/publish')
+const { template } = await api('POST', '/templates', { name: 'Welcome', alias: 'welcome', subject: 'Hi', html: '{% layout "base" %}{% block "content" %}<b>Hi {{ name }}</b>{% endblock %}', variables: [{ key: 'name', type: 'string', required: true }] })
+await api('POST', '/templates/welcome/publish')
+
+// 2. The draft of the layout is shown within the template, with its unsaved text. Errors have a position in the layout.
+await page.reload()
+await page.getByLabel('Preview in').selectOption({ label: 'Welcome' })
+await email.getByText('Hi name').waitFor()
+await code.click()
+await page.keyboard.press('Control+End')
+await page.keyboard.insertText('<p>A new footer</p>')
+await email.getByText('A new footer').waitFor()
+await page.keyboard.insertText('{{ x | nope }}')
+await preview.getByText('There is no filter nope').waitFor()
+await page.locator('.cm-wrong').getByText('nope').waitFor()
+for (let i = 0; i < '{{ x | nope }}'.length; i++) await page.keyboard.press('Backspace')
+await until('the layout is saved', async () => (await stored('base')).html.includes('A new footer'))
+for (const [theme, width] of [['light', 1440], ['dark', 390]]) for (const v of await violations(page, theme, width)) wrong.push(`a layout, ${theme} ${width}: ${v}`)
+await page.setViewportSize({ width: 1440, height: 900 })
+check(!(await stored('base')).html.includes('nope'), 'an invalid layout is not saved')
+await api('POST', '/templates/base/publish')
+
+// 3. The template says that a newer layout is published, shows the changes, and takes it with one click.
+await visit(page, '/templates?q=kind:template')
+await page.getByText('v1, update available').waitFor()
+await page.getByRole('link', { name: 'Welcome' }).click()
+await page.getByText('A newer version of the layout Base is published.').waitFor()
+await page.getByRole('button', { name: 'View changes' }).click()
+const changes = page.getByRole('dialog', { name: 'Changes of layouts and partials' })
+await changes.getByText('A new footer').waitFor()
+for (const [theme, width] of [['light', 1440], ['dark', 390]]) for (const v of await violations(page, theme, width)) wrong.push(`changes, ${theme} ${width}: ${v}`)
+await page.setViewportSize({ width: 1440, height: 900 })
+await changes.getByRole('button', { name: 'Close' }).click()
+await page.getByRole('button', { name: 'Publish with it' }).click()
+await page.getByText('Version 2 published').waitFor()
+await until('the notice is gone', async () => await page.getByText('A newer version of the layout').count() === 0)
+check((await api('GET', `/templates/${template.id}/versions/2`)).version.html.includes('A new footer'), 'version 2 contains the new layout')
+
+// 4. A layout in use can only be deleted by force.
+await visit(page, '/templates?q=kind:layout')
+await page.getByRole('link', { name: 'Base' }).click()
+await page.getByRole('button', { name: 'More actions' }).click()
+await page.getByRole('menuitem', { name: 'Delete' }).click()
+await page.getByRole('button', { name: 'Delete layout' }).click()
+await page.getByText('It is used by Welcome.').waitFor()
+await page.getByRole('button', { name: 'Delete anyway' }).click()
+await page.getByText('Base deleted').waitFor()
+await browser.close()
+nothing(wrong)

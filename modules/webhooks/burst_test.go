@@ -1,0 +1,82 @@
+package webhooks
+
+import (
+	"database/sql"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/postrider/postrider/runtime/work/event"
+)
+
+// The fan-out of a burst waits for room in memory, but not for endpoints that hang.
+func TestFanOutWaitsForRoom(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFlights(8, maxPerEndpoint)
+		jobs := []delivery{{webhookID: "wh_1"}, {webhookID: "wh_2"}, {webhookID: "wh_3"}, {webhookID: "wh_4"}}
+		f.begin(f.claimLimits(time.Now()), jobs, time.Now())
+		waited := func() time.Duration {
+			began := time.Now()
+			f.awaitRoom(roomLimit)
+			return time.Since(began)
+		}
+		if w := waited(); w != roomLimit {
+			t.Errorf("waited %s for endpoints that hang, want %s", w, roomLimit)
+		}
+		time.AfterFunc(roomLimit/4, func() { f.end(jobs[0], &answer{}) })
+		time.AfterFunc(roomLimit/2, func() { f.end(jobs[1], &answer{}) })
+		if w := waited(); w != roomLimit/2 {
+			t.Errorf("waited %s, want %s, until most of the capacity was free", w, roomLimit/2)
+		}
+		if w := waited(); w != 0 {
+			t.Errorf("waited %s with most of the capacity free, want no wait", w)
+		}
+		f.end(jobs[2], nil)
+		f.end(jobs[3], nil)
+		if f.count != 0 {
+			t.Errorf("%d POSTs are in flight, want 0", f.count)
+		}
+	})
+}
+
+// Only a full batch lets the next one wait.
+func TestOnlyBurstsWaitForRoom(t *testing.T) {
+	t.Parallel()
+	w := newFreshWorld(t, "http://127.0.0.1:9/hooks")
+	for _, events := range []int{1, handOverMost - 1, handOverMost} {
+		facts := make([]event.Fact, events)
+		for i := range facts {
+			facts[i] = w.factOfAge(t, 0)
+		}
+		if err := w.db.InHotTx(t.Context(), func(tx *sql.Tx) error {
+			return w.handleFacts(t.Context(), tx, facts)
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if want := events == handOverMost; w.handed.burst != want {
+			t.Errorf("after a batch of %d events, the next one waits: %t, want %t", events, w.handed.burst, want)
+		}
+		if w.beginBatch(); w.handed.burst {
+			t.Error("a batch leaves a burst to the one after the next")
+		}
+	}
+}
+
+// A fan-out that meets a claim waits for it, so that its deliveries are handed over. A claim that hangs delays it only
+// briefly.
+func TestFanOutWaitsForClaim(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newClaimLock()
+		l.lock()
+		began := time.Now()
+		if l.lockWithin(takingLimit) || time.Since(began) != takingLimit {
+			t.Errorf("the lock of another claim was taken, or given up after %s, want %s", time.Since(began), takingLimit)
+		}
+		time.AfterFunc(takingLimit/2, l.unlock)
+		if !l.lockWithin(takingLimit) {
+			t.Error("the lock was not taken when the other claim ended")
+		}
+	})
+}
