@@ -51,11 +51,19 @@ func (o operation) isList() bool {
 	return o.hasParameter("query", "cursor") && !strings.Contains(o.path, "{")
 }
 
-// listsFirst sorts lists to the beginning, because requests with ids of the other mode appear in the API log.
+// listsFirst sorts lists to the beginning, those of shared records last, because the API log shows later what a request
+// was about.
 func listsFirst(all []operation) []operation {
-	slices.SortStableFunc(all, func(a, b operation) int {
-		return cmp.Compare(map[bool]int{true: 0, false: 1}[a.isList()], map[bool]int{true: 0, false: 1}[b.isList()])
-	})
+	rank := func(o operation) int {
+		switch {
+		case !o.isList():
+			return 2
+		case o.isShared():
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(all, func(a, b operation) int { return cmp.Compare(rank(a), rank(b)) })
 	return all
 }
 
