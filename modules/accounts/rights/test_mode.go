@@ -33,14 +33,13 @@ func (a TestAccess) String() string {
 // The first segments of paths. Each mode has its own data. Both modes share definitions, which a test key must not
 // change, because a mistake in a test would then break production.
 var (
-	ownData = []string{"emails", "event-log", "received-emails", "suppressions", "category-opt-outs",
-		"contacts", "webhooks", "webhook-deliveries", "requests", "sms-messages"}
-	sharedDefinitions = []string{"account", "plans", "domains", "templates", "template-images"}
+	ownData = []string{"emails", "events", "event-log", "received-emails", "suppressions", "category-opt-outs",
+		"contacts", "webhooks", "webhook-deliveries", "requests", "sms-messages", "automation-runs"}
+	sharedDefinitions = []string{"account", "plans", "domains", "templates", "template-images", "automations"}
 	// Their paths lead through a definition to the data of the mode.
-	dataOfDefinitions = []string{"statistics"}
-	// Credentials, people, payments and the installation; and automations, which events of test mode do not start.
-	liveOnly = append([]string{"automations", "automation-runs", "automation-webhook-secret", "events", "sms-settings"},
-		withheld...)
+	dataOfDefinitions = []string{"statistics", "runs"}
+	// Credentials, people, payments and the installation.
+	liveOnly = append([]string{"automation-webhook-secret", "sms-settings"}, withheld...)
 	testOnly = []string{"test"}
 )
 
@@ -86,8 +85,9 @@ var testFields = map[string]TestAccess{
 	"Query.webhookDelivery": TestData, "Query.webhookDeliveries": TestData,
 	"Query.apiRequest": TestData, "Query.apiRequests": TestData,
 	"Query.emailStatistics": TestData, "Query.receivedStatistics": TestData, "Query.topBounceReasons": TestData,
-	// Events of test mode start no automations, so these lists are empty.
-	"Query.automations": TestData, "Query.automationRuns": TestData, "Query.customEvents": TestData,
+	"Query.automation": SharedDefinition, "Query.automations": SharedDefinition,
+	"Query.automationRun": TestData, "Query.automationRuns": TestData, "Query.automationStatistics": TestData,
+	"Query.customEvent": TestData, "Query.customEvents": TestData,
 	"Query.queue": TestData, "Query.queueByDestination": TestData, "Query.health": TestData,
 	"Subscription.events": TestData,
 
@@ -97,8 +97,7 @@ var testFields = map[string]TestAccess{
 	"Mutation.retryDelivery": TestData, "Mutation.replayWebhookDelivery": TestData,
 
 	"Query.addressRules": LiveOnly, "Query.apiKey": LiveOnly, "Query.apiKeys": LiveOnly, "Query.auditLog": LiveOnly,
-	"Query.automation": LiveOnly, "Query.automationRun": LiveOnly, "Query.automationStatistics": LiveOnly,
-	"Query.billing": LiveOnly, "Query.customEvent": LiveOnly, "Query.invitations": LiveOnly,
+	"Query.billing": LiveOnly, "Query.invitations": LiveOnly,
 	"Query.members": LiveOnly, "Query.operator": LiveOnly, "Query.smtpCredential": LiveOnly,
 	"Query.smtpCredentials": LiveOnly, "Query.usage": LiveOnly,
 }
