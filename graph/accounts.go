@@ -3,10 +3,11 @@ package graph
 import (
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/runtime/base/id"
 )
 
 func toAccount(a accounts.Account) *model.Account {
-	return &model.Account{ID: a.ID, Name: a.Name, Email: a.Email, ProductionUnlocked: a.IsUnlocked(true),
+	return &model.Account{ID: id.HomeAccount(a.ID), Name: a.Name, Email: a.Email, ProductionUnlocked: a.IsUnlocked(true),
 		PaymentMethod: a.PaymentMethod,
 		Suspended:     a.Suspended, BodyRetentionDays: a.BodyRetentionDays, RecordRetentionDays: a.RecordRetentionDays,
 		Plan: &a.Plan}

@@ -27,6 +27,7 @@ import (
 	"github.com/postrider/postrider/modules/sending/queue"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/storage/page"
 	"github.com/postrider/postrider/runtime/work/event"
 )
@@ -50,6 +51,11 @@ func (f fakeAuth) Authenticate(_ context.Context, bearer string, _ netip.Addr) (
 	}
 	if f.revoked != nil && f.revoked.Load() {
 		return accounts.Caller{}, fault.Unauthenticated()
+	}
+	if name, is := strings.CutPrefix(bearer, "svc_test_"); is {
+		c, err := fakeAuth{}.Authenticate(context.Background(), "svc_"+name, netip.Addr{})
+		c.AccountID = id.TestTenantOf(c.AccountID)
+		return c, err
 	}
 	if name, is := strings.CutPrefix(bearer, "svc_permission_"); is {
 		return accounts.Caller{AccountID: ada, KeyID: "key_1", Scope: rights.ScopeFull,

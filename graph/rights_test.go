@@ -10,6 +10,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"github.com/postrider/postrider/graph/schema"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/accounts/rights/rightstest"
 )
 
@@ -179,6 +180,42 @@ func TestKeysWithPermissionsCannotUseGraphQL(t *testing.T) {
 				if got := s.askRoot(t, rightstest.Caller{Name: name}, documentOf(whole, root, field)); !strings.Contains(got, "insufficient_scope") {
 					t.Errorf("%s.%s by %s got %s", root.Name, field.Name, name, got)
 				}
+			}
+		}
+	}
+}
+
+// Each root field works in test mode as the table says, and a new field needs a decision. A key of test mode is the same
+// key with another tenant.
+func TestEveryRootFieldHasADecisionForTestMode(t *testing.T) {
+	t.Parallel()
+	whole, err := schema.ParseFull()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, matrix := newServer(t, setup{emails: 1}), rightstest.Read(t, "../docs/permissions.md")
+	for _, root := range []*ast.Definition{whole.Query, whole.Mutation, whole.Subscription} {
+		for _, field := range root.Fields {
+			if strings.HasPrefix(field.Name, "__") {
+				continue
+			}
+			name := root.Name + "." + field.Name
+			access, decided := rights.TestAccessOfField(name)
+			rule, known := matrix.Rule(t, name)
+			if !decided || !known {
+				t.Errorf("it is not decided how %s works in test mode: add it to package rights", name)
+				continue
+			}
+			full := rightstest.Caller{Name: "full"}
+			for _, c := range rightstest.Callers() {
+				if c.Name == full.Name {
+					full = c
+				}
+			}
+			want := access != rights.LiveOnly && matrix.Allows(rule, full)
+			got := s.askRoot(t, rightstest.Caller{Name: "test_full"}, documentOf(whole, root, field))
+			if refused := strings.Contains(got, `"insufficient_scope"`); refused == want {
+				t.Errorf("%s in test mode got %s, want it allowed: %t", name, got, want)
 			}
 		}
 	}

@@ -115,6 +115,29 @@ func (ec *executionContext) fieldContext_APIKey_prefix(_ context.Context, field 
 	return graphql.NewScalarFieldContext("APIKey", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _APIKey_mode(ctx context.Context, field graphql.CollectedField, obj *ent.APIKey) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_APIKey_mode(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Mode, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v apikey.Mode) graphql.Marshaler {
+			return ec.marshalNAPIKeyMode2githubᚗcomᚋpostriderᚋpostriderᚋentᚋapikeyᚐMode(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_APIKey_mode(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("APIKey", field, false, false, errors.New("field of type APIKeyMode does not have child fields"))
+}
+
 func (ec *executionContext) _APIKey_scope(ctx context.Context, field graphql.CollectedField, obj *ent.APIKey) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1607,6 +1630,11 @@ func (ec *executionContext) _APIKey(ctx context.Context, sel ast.SelectionSet, o
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "mode":
+			out.Values[i] = ec._APIKey_mode(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "scope":
 			out.Values[i] = ec._APIKey_scope(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -2251,6 +2279,34 @@ func (ec *executionContext) marshalNAPIKeyEdge2ᚖgithubᚗcomᚋpostriderᚋpos
 	}
 	return ec._APIKeyEdge(ctx, sel, v)
 }
+
+func (ec *executionContext) unmarshalNAPIKeyMode2githubᚗcomᚋpostriderᚋpostriderᚋentᚋapikeyᚐMode(ctx context.Context, v any) (apikey.Mode, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNAPIKeyMode2githubᚗcomᚋpostriderᚋpostriderᚋentᚋapikeyᚐMode[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNAPIKeyMode2githubᚗcomᚋpostriderᚋpostriderᚋentᚋapikeyᚐMode(ctx context.Context, sel ast.SelectionSet, v apikey.Mode) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNAPIKeyMode2githubᚗcomᚋpostriderᚋpostriderᚋentᚋapikeyᚐMode[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNAPIKeyMode2githubᚗcomᚋpostriderᚋpostriderᚋentᚋapikeyᚐMode = map[string]apikey.Mode{
+		"LIVE": apikey.ModeLive,
+		"TEST": apikey.ModeTest,
+	}
+	marshalNAPIKeyMode2githubᚗcomᚋpostriderᚋpostriderᚋentᚋapikeyᚐMode = map[apikey.Mode]string{
+		apikey.ModeLive: "LIVE",
+		apikey.ModeTest: "TEST",
+	}
+)
 
 func (ec *executionContext) unmarshalNAPIKeyScope2githubᚗcomᚋpostriderᚋpostriderᚋentᚋapikeyᚐScope(ctx context.Context, v any) (apikey.Scope, error) {
 	tmp, err := graphql.UnmarshalString(v)

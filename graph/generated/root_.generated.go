@@ -71,6 +71,7 @@ type ComplexityRoot struct {
 		ID          func(childComplexity int) int
 		LastUsedAt  func(childComplexity int) int
 		LastUsedIP  func(childComplexity int) int
+		Mode        func(childComplexity int) int
 		Name        func(childComplexity int) int
 		Permissions func(childComplexity int) int
 		Prefix      func(childComplexity int) int
@@ -1825,6 +1826,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.APIKey.LastUsedIP(childComplexity), true
+	case "APIKey.mode":
+		if e.ComplexityRoot.APIKey.Mode == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIKey.Mode(childComplexity), true
 	case "APIKey.name":
 		if e.ComplexityRoot.APIKey.Name == nil {
 			break
@@ -9463,6 +9470,8 @@ type APIKey implements Node {
   name: String!
   "The first characters of the secret, which help you recognize the key."
   prefix: String!
+  "The mode of the key. In test mode, emails are captured instead of sent, and all data is separate."
+  mode: APIKeyMode!
   "The scope of the key."
   scope: APIKeyScope!
   "What the key can do within its scope, such as ` + "`" + `emails:send` + "`" + `; empty for everything that the scope allows."
@@ -9481,6 +9490,14 @@ type APIKey implements Node {
   createdAt: DateTime!
   "When the credential was revoked; ` + "`" + `null` + "`" + ` if it is active."
   revokedAt: DateTime
+}
+
+"The mode of an API key."
+enum APIKeyMode {
+  "Emails are sent."
+  LIVE
+  "Emails are captured."
+  TEST
 }
 
 "The operations that an API key allows."
@@ -13857,6 +13874,8 @@ func (ec *executionContext) childFields_APIKey(ctx context.Context, field graphq
 		return ec.fieldContext_APIKey_name(ctx, field)
 	case "prefix":
 		return ec.fieldContext_APIKey_prefix(ctx, field)
+	case "mode":
+		return ec.fieldContext_APIKey_mode(ctx, field)
 	case "scope":
 		return ec.fieldContext_APIKey_scope(ctx, field)
 	case "permissions":

@@ -9,7 +9,7 @@ const testRetention = 7
 // limits that have nothing to do with what the account pays for.
 func (a Account) asTestTenant() Account {
 	a.ID = id.TestTenantOf(a.ID)
-	a.Unmetered, a.MonthlyLimit, a.PaymentDue = false, nil, false
+	a.MonthlyLimit, a.PaymentDue = nil, false
 	a.StoredBytes, a.DailyBytes = nil, nil
 	a.Plan = a.Plan.withTestLimits()
 	a.BodyRetentionDays, a.RecordRetentionDays = testRetention, testRetention

@@ -240,12 +240,14 @@ func (s *Service) sumCappedUses(ctx context.Context, tx db.Execer,
 		if _, seen := limits[u.AccountID]; seen {
 			continue
 		}
-		if id.IsTestTenant(u.AccountID) { // the same for all
-			limits[u.AccountID] = Account{}.asTestTenant().caps()
-			continue
-		}
 		known, found := s.accounts.GetIfPresent(u.AccountID)
-		if limits[u.AccountID] = known.caps(); !found {
+		switch {
+		case found:
+			limits[u.AccountID] = known.caps()
+		case id.IsTestTenant(u.AccountID): // the same on every plan
+			limits[u.AccountID] = Account{}.asTestTenant().caps()
+		default:
+			limits[u.AccountID] = planCaps{}
 			unknown = append(unknown, u.AccountID)
 		}
 	}

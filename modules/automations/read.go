@@ -17,6 +17,7 @@ import (
 
 // Get returns one automation of the account.
 func (s *Service) Get(ctx context.Context, accountID, automationID string) (*ent.Automation, error) {
+	accountID = id.HomeAccount(accountID)
 	if !id.Is(id.Automation, automationID) {
 		return nil, fault.NoSuch("automation", automationID)
 	}
@@ -52,6 +53,7 @@ type Filter struct {
 
 // List returns one page of the account's automations, newest first.
 func (s *Service) List(ctx context.Context, accountID string, f Filter) (out page.Page[*ent.Automation], err error) {
+	accountID = id.HomeAccount(accountID)
 	q, err := s.queryMatching(accountID, f)
 	if err != nil {
 		return out, err
@@ -62,6 +64,7 @@ func (s *Service) List(ctx context.Context, accountID string, f Filter) (out pag
 
 // CountAutomations counts the automations that match a filter, up to a limit.
 func (s *Service) CountAutomations(ctx context.Context, accountID string, f Filter, most int) (int, error) {
+	accountID = id.HomeAccount(accountID)
 	q, err := s.queryMatching(accountID, f)
 	if err != nil {
 		return 0, err
@@ -92,6 +95,7 @@ func (s *Service) queryMatching(accountID string, f Filter) (*ent.AutomationQuer
 
 // Versions returns the latest hundred versions of an automation, newest first.
 func (s *Service) Versions(ctx context.Context, accountID, automationID string) ([]*ent.AutomationVersion, error) {
+	accountID = id.HomeAccount(accountID)
 	if _, err := s.Get(ctx, accountID, automationID); err != nil {
 		return nil, err
 	}
@@ -107,6 +111,7 @@ func (s *Service) Versions(ctx context.Context, accountID, automationID string) 
 // Version returns one version of an automation.
 func (s *Service) Version(ctx context.Context, accountID, automationID string,
 	number int) (*ent.AutomationVersion, error) {
+	accountID = id.HomeAccount(accountID)
 	v, err := s.db.Ent.AutomationVersion.Query().
 		Where(automationversion.AccountID(accountID), automationversion.AutomationID(automationID),
 			automationversion.Number(number)).Only(ctx)

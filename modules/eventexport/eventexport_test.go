@@ -29,7 +29,7 @@ func TestStreamHasEveryFactOnceInOrder(t *testing.T) {
 	w.caughtUp()
 	messages := w.once()
 	first := w.facts[0]
-	body, err := event.Encode(first.ID, first.Type, first.CreatedAt, first.Data)
+	body, err := event.Encode(first.AccountID, first.ID, first.Type, first.CreatedAt, first.Data)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -293,3 +293,24 @@ func failures(t *testing.T, registry *prometheus.Registry) float64 {
 	t.Fatal("the metric for failures of tasks is missing")
 	return 0
 }
+
+// Data of test mode is purged after its own period, for accounts that use it.
+func TestPurgeOfTestMode(t *testing.T) {
+	t.Parallel()
+	var calls []string
+	kept := module.PersonalData{What: "notes", Purge: func(_ context.Context, tenant string, before time.Time) (int64, error) {
+		calls = append(calls, fmt.Sprintf("%s %.0f", tenant, time.Since(before).Hours()/24))
+		return 0, nil
+	}}
+	d, log := dbtest.New(t), slog.New(slog.DiscardHandler)
+	using := keeping("acc_a")
+	using.TestDays = 7
+	s := New(Params{DB: d, Accounts: tenants{using, keeping("acc_b")}, Kept: []module.PersonalData{kept},
+		Facts: bus.New(d, log, bus.Options{}), Logger: log})
+	if _, err := s.Purge(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"acc_a 90", "tst_a 7", "acc_b 90"}; !slices.Equal(calls, want) {
+		t.Errorf("Purge made the calls %q, want %q", calls, want)
+	}
+}

@@ -161,6 +161,9 @@ type routeLimits struct {
 // wayOf returns the route of a message and its limits. It fails if there is no provider, if the country is not
 // allowed, or if the account is suspended.
 func (s *Service) wayOf(ctx context.Context, tx db.Execer, accountID string, to textmsg.Number) (routeLimits, error) {
+	if id.IsTestTenant(accountID) {
+		return routeLimits{}, fault.Forbiddenf(fault.CodeInsufficientScope, "Text messages are not available in test mode")
+	}
 	account, err := s.accounts.Account(ctx, accountID)
 	if err != nil {
 		return routeLimits{}, err

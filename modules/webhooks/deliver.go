@@ -21,7 +21,7 @@ func (s *deliverer) deliver(ctx context.Context, d delivery, l *worker.Lease) (a
 	if d.data == nil {
 		return answer{Result: post.Result{Failure: eventErased}, final: true}
 	}
-	body, err := event.Encode("", d.eventType, d.eventAt, d.data)
+	body, err := event.Encode(d.accountID, "", d.eventType, d.eventAt, d.data)
 	if err != nil {
 		return answer{Result: post.Result{Failure: "the event cannot be encoded"}, final: true}
 	}

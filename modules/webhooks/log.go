@@ -206,7 +206,7 @@ LEFT JOIN facts f ON f.id = d.event_id AND f.account_id = d.account_id WHERE d.i
 	case err != nil:
 		return nil, fmt.Errorf("read webhook body: %w", err)
 	}
-	return event.Encode("", event.Type(d.EventType), found.at, found.data)
+	return event.Encode(d.AccountID, "", event.Type(d.EventType), found.at, found.data)
 }
 
 // DeliveriesOfEvents returns the account's deliveries of the given events, oldest first, keyed by event id.

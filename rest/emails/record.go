@@ -9,11 +9,13 @@ import (
 	"github.com/postrider/postrider/rest/api/export"
 	"github.com/postrider/postrider/rest/api/openapi"
 	"github.com/postrider/postrider/rest/api/wire"
+	"github.com/postrider/postrider/runtime/work/event"
 )
 
 // EmailRecord is an email in a response.
 type EmailRecord struct {
 	ID           string            `json:"id" doc:"The public ID, an opaque string." example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Mode         string            `json:"mode,omitempty" enum:"test" doc:"Present only in test mode."`
 	From         string            `json:"from" doc:"The sender." example:"Ada <ada@example.com>"`
 	To           []string          `json:"to" nullable:"false" doc:"The recipients."`
 	CC           []string          `json:"cc" nullable:"false" doc:"The Cc recipients."`
@@ -42,7 +44,7 @@ type emailTag struct {
 
 func newEmailRecord(e *ent.Email) EmailRecord {
 	return EmailRecord{
-		ID: e.ID, From: e.From, To: wire.List(e.To), CC: wire.List(e.Cc), BCC: wire.List(e.Bcc),
+		ID: e.ID, Mode: event.ModeOf(e.AccountID), From: e.From, To: wire.List(e.To), CC: wire.List(e.Cc), BCC: wire.List(e.Bcc),
 		ReplyTo: wire.List(e.ReplyTo),
 		Subject: e.Subject, Status: string(e.Status), LastEvent: e.LastEvent, BounceReason: e.BounceReason,
 		Tags:        tagsOf(e.Tags),

@@ -29,6 +29,7 @@ const tagEventLog = "Event log"
 type loggedEvent struct {
 	ID        string    `json:"id"`
 	Type      string    `json:"type"`
+	Mode      string    `json:"mode,omitempty"`
 	CreatedAt wire.Time `json:"created_at"`
 	Data      wire.JSON `json:"data"`
 }
@@ -96,7 +97,8 @@ func (e *edge) list(ctx context.Context, c *api.Call, in *eventLogQuery) (out ev
 }
 
 func newLoggedEvent(f event.Fact) loggedEvent {
-	return loggedEvent{ID: f.ID, Type: string(f.Type), CreatedAt: wire.Time(f.CreatedAt), Data: wire.JSON(f.Data)}
+	return loggedEvent{ID: f.ID, Type: string(f.Type), Mode: event.ModeOf(f.AccountID), CreatedAt: wire.Time(f.CreatedAt),
+		Data: wire.JSON(f.Data)}
 }
 
 func typeNames(list string) []string {

@@ -67,7 +67,7 @@ func follow(c *api.Call, r *http.Request, w *server.Writer, stream *eventlog.Str
 func sendEvents(w *server.Writer, facts []event.Fact) error {
 	events := make([]server.StreamEvent, len(facts))
 	for i, f := range facts {
-		encoded, err := event.Encode(f.ID, f.Type, f.CreatedAt, f.Data)
+		encoded, err := event.Encode(f.AccountID, f.ID, f.Type, f.CreatedAt, f.Data)
 		if err != nil {
 			return err
 		}

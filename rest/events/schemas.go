@@ -76,6 +76,7 @@ func describeEvent(r huma.Registry, entry event.Entry) *huma.Schema {
 		Required: []string{"type", "created_at", "data"},
 		Properties: map[string]*huma.Schema{
 			"type":       {Type: huma.TypeString, Enum: []any{string(entry.Type)}, Description: "The type of the event."},
+			"mode":       {Type: huma.TypeString, Enum: []any{"test"}, Description: "Present only in test mode."},
 			"created_at": at,
 			"data":       data,
 		}}

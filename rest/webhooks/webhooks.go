@@ -41,6 +41,7 @@ const tagWebhooks = "Webhooks"
 
 type webhookRecord struct {
 	ID             string                     `json:"id" doc:"The ID of the webhook endpoint." example:"wh_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Mode           string                     `json:"mode,omitempty" enum:"test" doc:"Present only in test mode."`
 	URL            string                     `json:"url" doc:"The URL that receives the POST requests." example:"https://example.com/hooks"`
 	Description    string                     `json:"description" doc:"Your note about the endpoint; empty if there is none." example:"Order service"`
 	Events         []string                   `json:"events" nullable:"false" doc:"The event types that the endpoint receives."`
@@ -259,7 +260,7 @@ func rateLimit(least int) func(*int) body.Type {
 }
 
 func (e *edge) toRecord(w *ent.Webhook) webhookRecord {
-	return webhookRecord{ID: w.ID, URL: w.URL, Description: w.Description, Events: wire.List(e.hooks.Events(w)),
+	return webhookRecord{ID: w.ID, Mode: event.ModeOf(w.AccountID), URL: w.URL, Description: w.Description, Events: wire.List(e.hooks.Events(w)),
 		Filter: newEventFilter(w.Filter), Headers: webhooks.MaskedHeaders(w), Enabled: w.Enabled,
 		DisabledReason: wire.OrNull(w.DisabledReason), DisabledAt: wire.OptionalTime{At: w.DisabledAt},
 		RateLimit: w.RateLimit,

@@ -33,14 +33,13 @@ func (a TestAccess) String() string {
 // The first segments of paths. Each mode has its own data. Both modes share definitions, which a test key must not
 // change, because a mistake in a test would then break production.
 var (
-	ownData = []string{"emails", "event-log", "received-emails", "suppressions", "category-opt-outs",
-		"contacts", "webhooks", "webhook-deliveries", "requests", "sms-messages"}
-	sharedDefinitions = []string{"account", "plans", "domains", "templates", "template-images"}
+	ownData = []string{"emails", "events", "event-log", "received-emails", "suppressions", "category-opt-outs",
+		"contacts", "webhooks", "webhook-deliveries", "requests", "sms-messages", "automation-runs"}
+	sharedDefinitions = []string{"account", "plans", "domains", "templates", "template-images", "automations"}
 	// Their paths lead through a definition to the data of the mode.
-	dataOfDefinitions = []string{"statistics"}
-	// Credentials, people, payments and the installation; and automations, which events of test mode do not start.
-	liveOnly = append([]string{"automations", "automation-runs", "automation-webhook-secret", "events", "sms-settings"},
-		withheld...)
+	dataOfDefinitions = []string{"statistics", "runs"}
+	// Credentials, people, payments and the installation.
+	liveOnly = append([]string{"automation-webhook-secret", "sms-settings"}, withheld...)
 	testOnly = []string{"test"}
 )
 
@@ -69,4 +68,43 @@ func TestAccessOf(path string, needs Operation) (access TestAccess, decided bool
 		return TestData, true
 	}
 	return SharedDefinition, true
+}
+
+// testFields lists how root fields of GraphQL work in test mode. A field that is not in the table is refused.
+var testFields = map[string]TestAccess{
+	"Query.viewer": SharedDefinition, "Query.account": SharedDefinition, "Query.plans": SharedDefinition,
+	"Query.domain": SharedDefinition, "Query.domains": SharedDefinition,
+	"Query.template": SharedDefinition, "Query.templates": SharedDefinition,
+
+	"Query.node": TestData, "Query.nodes": TestData, "Query.search": TestData,
+	"Query.email": TestData, "Query.emails": TestData, "Query.scheduledEmails": TestData,
+	"Query.receivedEmail": TestData, "Query.receivedEmails": TestData, "Query.events": TestData,
+	"Query.suppression": TestData, "Query.suppressions": TestData,
+	"Query.categoryOptOut": TestData, "Query.categoryOptOuts": TestData,
+	"Query.webhook": TestData, "Query.webhooks": TestData, "Query.webhookStatistics": TestData,
+	"Query.webhookDelivery": TestData, "Query.webhookDeliveries": TestData,
+	"Query.apiRequest": TestData, "Query.apiRequests": TestData,
+	"Query.emailStatistics": TestData, "Query.receivedStatistics": TestData, "Query.topBounceReasons": TestData,
+	"Query.automation": SharedDefinition, "Query.automations": SharedDefinition,
+	"Query.automationRun": TestData, "Query.automationRuns": TestData, "Query.automationStatistics": TestData,
+	"Query.customEvent": TestData, "Query.customEvents": TestData,
+	"Query.queue": TestData, "Query.queueByDestination": TestData, "Query.health": TestData,
+	"Subscription.events": TestData,
+
+	"Mutation.sendEmail": TestData, "Mutation.checkEmail": TestData, "Mutation.cancelEmail": TestData,
+	"Mutation.rescheduleEmail": TestData, "Mutation.addSuppression": TestData, "Mutation.removeSuppression": TestData,
+	"Mutation.dropDelivery": TestData, "Mutation.holdDelivery": TestData, "Mutation.releaseDelivery": TestData,
+	"Mutation.retryDelivery": TestData, "Mutation.replayWebhookDelivery": TestData,
+
+	"Query.addressRules": LiveOnly, "Query.apiKey": LiveOnly, "Query.apiKeys": LiveOnly, "Query.auditLog": LiveOnly,
+	"Query.billing": LiveOnly, "Query.invitations": LiveOnly,
+	"Query.members": LiveOnly, "Query.operator": LiveOnly, "Query.smtpCredential": LiveOnly,
+	"Query.smtpCredentials": LiveOnly, "Query.usage": LiveOnly,
+}
+
+// TestAccessOfField returns how a root field of GraphQL, such as Query.emails, works in test mode, and whether there is
+// a decision about it.
+func TestAccessOfField(field string) (access TestAccess, decided bool) {
+	access, decided = testFields[field]
+	return access, decided
 }

@@ -61,13 +61,16 @@ func loadListeners(ctx context.Context, d *db.DB) (map[string]int, error) {
 	rows, err := db.All(ctx, d.SQL, func(l *listener) []any { return []any{&l.accountID, &l.n} }, listenersSQL)
 	accounts := make(map[string]int, len(rows))
 	for _, l := range rows {
-		accounts[l.accountID] = l.n
+		accounts[l.accountID], accounts[id.TestTenantOf(l.accountID)] = l.n, l.n
 	}
 	return accounts, err
 }
 
 // MarkListening must be called after the commit that makes an account begin to listen to such events.
-func (s *Service) MarkListening(accountID string) { s.interest.MarkWanted(accountID) }
+func (s *Service) MarkListening(accountID string) {
+	s.interest.MarkWanted(accountID)
+	s.interest.MarkWanted(id.TestTenantOf(accountID))
+}
 
 // Consumer returns the consumer of facts.
 func (s *Service) Consumer() bus.Consumer {

@@ -8,6 +8,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/automations/ingest"
 	"github.com/postrider/postrider/modules/automations/runs"
+	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/base/worker"
 	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/work/event"
@@ -58,14 +59,17 @@ const (
 
 	pendingSQL = `SELECT id FROM custom_events WHERE goal_pending ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED`
 
+	// homeSQL is id.HomeAccount of an event's account: the prefixes of accounts and test tenants have the same length.
+	homeSQL = `'` + string(id.Account) + `' || substr(e.account_id, length('` + string(id.Account) + `') + 1)`
+
 	// candidates selects the runs c that the event e converts. An event and a run match as in
 	// machine.Identity.Matches.
 	candidates = `(SELECT r.id FROM automation_listens l JOIN automation_runs r ON r.automation_id = l.automation_id AND r.version = l.version
-	 WHERE l.account_id = e.account_id AND l.event = e.name AND l.converts AND r.account_id = e.account_id AND r.user_id = e.user_id
+	 WHERE l.account_id = ` + homeSQL + ` AND l.event = e.name AND l.converts AND r.account_id = e.account_id AND r.user_id = e.user_id
 	   AND r.converted_at IS NULL AND r.goal_until IS NOT NULL AND r.goal_until > e.created_at AND r.started_at < e.created_at LIMIT $2)
 	UNION ALL
 	(SELECT r.id FROM automation_listens l JOIN automation_runs r ON r.automation_id = l.automation_id AND r.version = l.version
-	 WHERE l.account_id = e.account_id AND l.event = e.name AND l.converts AND r.account_id = e.account_id AND r.email_key = e.email_key
+	 WHERE l.account_id = ` + homeSQL + ` AND l.event = e.name AND l.converts AND r.account_id = e.account_id AND r.email_key = e.email_key
 	   AND (r.user_id IS NULL OR e.user_id IS NULL)
 	   AND r.converted_at IS NULL AND r.goal_until IS NOT NULL AND r.goal_until > e.created_at AND r.started_at < e.created_at LIMIT $2)`
 

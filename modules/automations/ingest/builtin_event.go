@@ -33,14 +33,14 @@ const storeOwnSQL = `
 INSERT INTO custom_events (id, account_id, name, email, email_key, data, source, depth, matches, pending, created_at)
 SELECT $1::text, $2::text, $3::text, NULLIF($4::text, ''), NULLIF($5::text, ''), $6::jsonb, '` + SourceSystem + `', coalesce((
 	SELECT max(r.depth) + 1 FROM automation_steps s JOIN automation_runs r ON r.id = s.run_id WHERE s.email_id = $7::text AND s.account_id = $2::text), 0), '[]', true, clock_timestamp()
-WHERE EXISTS (SELECT FROM automation_listens WHERE account_id = $2::text AND event = $3::text)
+WHERE EXISTS (SELECT FROM automation_listens WHERE account_id = $8::text AND event = $3::text)
 ON CONFLICT (id) DO NOTHING`
 
 // StoreBuiltIn stores a built-in event in the caller's transaction and reports whether it stored one.
 // ApplyBuiltInEvents applies the event. Its id is derived from that of the fact, so a repetition stores nothing.
 func StoreBuiltIn(ctx context.Context, tx db.Execer, o BuiltInEvent) (bool, error) {
 	n, err := db.Exec(ctx, tx, storeOwnSQL, ownID(o.Fact.ID), o.Fact.AccountID, BuiltInName(o.Fact.Type), o.Email,
-		runs.EmailKey(o.Email), string(o.Fact.Data), o.AboutID)
+		runs.EmailKey(o.Email), string(o.Fact.Data), o.AboutID, id.HomeAccount(o.Fact.AccountID))
 	if err != nil {
 		return false, fmt.Errorf("store a built-in event: %w", err)
 	}

@@ -45,9 +45,9 @@ type listener struct {
 }
 
 const listensSQL = `
-SELECT DISTINCT l.account_id, l.event, l.automation_id, l.version, l.starts, l.waits, l.cancels, l.converts, a.status = 'paused' AS paused
-FROM unnest($1::text[], $2::text[]) AS p (account_id, event)
-JOIN automation_listens l ON l.account_id = p.account_id AND l.event = p.event
+SELECT DISTINCT p.account_id, l.event, l.automation_id, l.version, l.starts, l.waits, l.cancels, l.converts, a.status = 'paused' AS paused
+FROM unnest($1::text[], $2::text[], $3::text[]) AS p (account_id, home, event)
+JOIN automation_listens l ON l.account_id = p.home AND l.event = p.event
 JOIN automations a ON a.id = l.automation_id
 ORDER BY l.automation_id, l.version`
 
@@ -56,13 +56,14 @@ type eventName struct{ accountID, event string }
 
 // loadListeners returns the listening versions, by account and event name.
 func (s *Service) loadListeners(ctx context.Context, tx db.Execer, list []*posting) (map[eventName][]listener, error) {
-	var accounts, names []string
+	var accounts, homes, names []string
 	for _, p := range list {
 		accounts, names = append(accounts, p.AccountID), append(names, p.Name)
+		homes = append(homes, id.HomeAccount(p.AccountID)) // events of test mode start the same automations
 	}
 	rows, err := db.All(ctx, tx, func(l *listener) []any {
 		return []any{&l.accountID, &l.event, &l.automationID, &l.version, &l.starts, &l.waits, &l.cancels, &l.converts, &l.paused}
-	}, listensSQL, db.Array(accounts), db.Array(names))
+	}, listensSQL, db.Array(accounts), db.Array(homes), db.Array(names))
 	if err != nil {
 		return nil, fmt.Errorf("read listening versions: %w", err)
 	}

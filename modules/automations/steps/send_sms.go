@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/simulation"
 	"github.com/postrider/postrider/modules/sms"
 	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
@@ -55,6 +56,10 @@ func (e smsEffect) perform(ctx context.Context, t *claimedRun) result {
 		return t.recordFailure(ctx, sms.CodeNoProvider, smsOff)
 	}
 	effect := t.outcome.Effect.(*machine.SMS) //nolint:forcetypeassert // rendered by this type
+	if id.IsTestTenant(t.AccountID) {
+		return result{settlement: t.settleAfter(ctx, simulateSend("", definition.MediumText,
+			map[string]any{"sms_id": "sms_simulated_" + t.definition().Key, "segments": int64(1)}))}
+	}
 	m := sms.Message{To: effect.To, From: effect.From, Text: effect.Text, AutomationID: t.Run.AutomationID,
 		RunID: t.Run.ID, Version: t.Run.Version, Step: t.state.Step,
 		UserID: t.Run.Trigger.UserID, EmailKey: runs.EmailKey(t.Run.Trigger.Email)}

@@ -76,7 +76,7 @@ func byAccount(facts []event.Fact) [][]int {
 }
 
 func (s *Stream) publish(f event.Fact) error {
-	body, err := event.Encode(f.ID, f.Type, f.CreatedAt, f.Data)
+	body, err := event.Encode(f.AccountID, f.ID, f.Type, f.CreatedAt, f.Data)
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", f.ID, err)
 	}

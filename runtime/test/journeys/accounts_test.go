@@ -29,7 +29,8 @@ var sendingMay = []string{
 	"GET /emails/{id}/attempts", "GET /emails/{id}/recipients", // the outcome of its emails
 	"GET /emails/{id}/attachments/{index}",            // which are part of its emails
 	"POST /events", "GET /events", "GET /events/{id}", // events from its program
-	"GET /emails/{id}/visits", // clicks and opens of emails that it may read
+	"GET /emails/{id}/visits",                                           // clicks and opens of emails that it may read
+	"GET /test/inbox", "GET /test/inbox/latest", "GET /test/inbox/{id}", // emails that it sent in test mode
 }
 
 // fullKeyOnly lists the operations that even a read key may not call: keys and secrets.
@@ -43,6 +44,10 @@ func TestScopesOfEveryOperation(t *testing.T) {
 	t.Parallel()
 	app := harness.Start(t, nil)
 	read, sending := app.WithKey(t, "read"), app.WithKey(t, "sending")
+	inTestMode := map[string]*harness.App{}
+	for _, scope := range []string{"read", "sending"} {
+		inTestMode[scope] = withKey(app, keyFor(t, app.Do, asked{"name": scope, "scope": scope, "mode": "test"}))
+	}
 	for _, o := range operations(t, app) {
 		if o.public {
 			continue
@@ -59,7 +64,11 @@ func TestScopesOfEveryOperation(t *testing.T) {
 			if o.endless {
 				at += "?after=nothing" // rejected, but after the scope check
 			}
-			got := c.app.Do(t, o.method, at, nil)
+			client := c.app
+			if o.isTestOnly() {
+				client = inTestMode[c.scope]
+			}
+			got := client.Do(t, o.method, at, nil)
 			if refused := got.Status == http.StatusForbidden &&
 				strings.Contains(string(got.Body), `"insufficient_scope"`); refused == c.may {
 				t.Errorf("%s with a %s key: %d %s", o, c.scope, got.Status, got.Body)

@@ -169,6 +169,13 @@ func TestKeysInABrowser(t *testing.T) {
 	t.Log(runScript(t, startCaptured(t), "keys.mjs"))
 }
 
+// Test mode has a banner on every page, an inbox, and only its own data.
+func TestTestModeInABrowser(t *testing.T) {
+	expect.SkipWhenQuick(t, "make ui-test")
+	t.Parallel()
+	runScript(t, startCaptured(t), "test-mode.mjs")
+}
+
 // In a real browser: a very long list of emails. make ui-million runs it; POSTRIDER_UI_ROWS is the number.
 func TestAVeryLongListInABrowser(t *testing.T) {
 	rows, err := strconv.Atoi(os.Getenv("POSTRIDER_UI_ROWS"))

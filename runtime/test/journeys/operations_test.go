@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/rest/api"
 	"github.com/postrider/postrider/runtime/app"
 	"github.com/postrider/postrider/runtime/test/harness"
@@ -39,6 +40,18 @@ func (o operation) hasParameter(in, name string) bool {
 func (o operation) resource() string {
 	before, _, _ := strings.Cut(o.path, "/{")
 	return before
+}
+
+// isTestOnly reports whether the operation is available only in test mode. TestModesAreIsolated covers it.
+func (o operation) isTestOnly() bool {
+	access, _ := rights.TestAccessOf(o.path, rights.Read)
+	return access == rights.TestOnly
+}
+
+// isShared reports whether both modes share the records of the operation.
+func (o operation) isShared() bool {
+	access, _ := rights.TestAccessOf(o.resource()+"/{id}", rights.Read)
+	return access == rights.SharedDefinition
 }
 
 // pathFor returns the path with every parameter filled in.

@@ -1,6 +1,7 @@
 package journeys_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
@@ -112,4 +113,53 @@ func TestModesAreSeparate(t *testing.T) {
 	if len(inbox.CapturedEmails) != 1 || inbox.CapturedEmails[0].Subject != "test" {
 		t.Errorf("the test inbox lists %+v, want only the email of test mode", inbox.CapturedEmails)
 	}
+}
+
+// An event of a test key starts the automation of the account: its emails are captured, its webhook step reaches no
+// receiver, an event about its mail resumes it, and its run belongs to test mode.
+func TestJourneyTestModeRunsAutomations(t *testing.T) {
+	t.Parallel()
+	app := harness.Start(t, nil)
+	app.MailDomain(t, "example.net")
+	target, heard := newListener(t)
+	test := withKey(app, keyFor(t, app.Do, asked{"name": "tests", "mode": "test"}))
+	var made struct{ Automation struct{ ID string } }
+	answer := app.Do(t, http.MethodPost, "/api/automations", json.RawMessage(`{"name": "Welcome", "trigger": {"event": "user.created"}, "steps": [
+		{"key": "hello", "type": "send_email", "from": "ada@dev.test", "subject": "Hi {{event.data.name}}", "text": "Hello"},
+		{"key": "delivered", "type": "wait_for_event", "event": "$email.delivered", "timeout": "P1D", "on_timeout": "fail"},
+		{"key": "hook", "type": "webhook", "url": "`+target+`"},
+		{"key": "thanks", "type": "send_email", "from": "ada@dev.test", "subject": "Thank you", "text": "Bye"}]}`))
+	if answer.Status != http.StatusOK {
+		t.Fatalf("creating an automation got %d %s, want 200", answer.Status, answer.Body)
+	}
+	answer.JSON(t, &made)
+	wantAnswer(t, "activating it", app.Do(t, http.MethodPost, "/api/automations/"+made.Automation.ID,
+		asked{"action": "activate"}), http.StatusOK)
+	wantAnswer(t, "pausing it with a test key", test.Do(t, http.MethodPost, "/api/automations/"+made.Automation.ID,
+		asked{"action": "pause"}), http.StatusForbidden, "insufficient_scope")
+	if got := postEvent(t, test, `{"name": "user.created", "user_id": "u1", "email": "bob@example.net", "data": {"name": "Bob"}}`); got.MatchedAutomations != 1 {
+		t.Errorf("the event of test mode started %d automations, want 1", got.MatchedAutomations)
+	}
+	for _, subject := range []string{"Hi Bob", "Thank you"} {
+		wantAnswer(t, "waiting for the email "+subject, test.Do(t, http.MethodGet,
+			"/api/test/inbox/latest?wait=30s&to=bob@example.net&subject="+url.QueryEscape(subject), nil), http.StatusOK)
+	}
+	runs := func(client *harness.App) string {
+		return string(client.Do(t, http.MethodGet, "/api/automations/"+made.Automation.ID+"/runs", nil).Body)
+	}
+	expect.Eventually(t, "the run of test mode completes",
+		func() bool { return strings.Contains(runs(test), `"status":"completed"`) })
+	if live := runs(app); strings.Contains(live, `"run_`) {
+		t.Errorf("live mode lists the run of test mode: %s", live)
+	}
+	select {
+	case got := <-heard:
+		t.Errorf("the webhook step called the receiver: %s", got.body)
+	default:
+	}
+	if n := app.MX.Stats().Connections; n != 0 {
+		t.Errorf("the mail host got %d connections, want none", n)
+	}
+	postEvent(t, app, `{"name": "user.created", "user_id": "u2", "email": "carol@example.net", "data": {"name": "Carol"}}`)
+	expect.Eventually(t, "a live run sends and calls", func() bool { return app.MX.Stats().Accepted == 2 && len(heard) == 1 })
 }

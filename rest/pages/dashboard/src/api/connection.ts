@@ -1,5 +1,6 @@
 import { syncClock } from './clock'
 import { unreachableError } from './errors'
+import { withMode } from './mode'
 import { store } from './store'
 
 // connection is the state of the connection to the server. While it is lost, the server is polled.
@@ -69,7 +70,7 @@ export async function fetchService(input: Request | string, init?: RequestInit):
   let response: Response
   const requestedAt = Date.now()
   try {
-    response = await fetch(input, init)
+    response = await fetch(...withMode(input, init))
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error
     markLost()

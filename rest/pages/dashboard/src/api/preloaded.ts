@@ -1,4 +1,5 @@
 import { clockOffset } from './clock'
+import { testMode } from './mode'
 
 // The page contains the results of the queries that it needs first, so that the app need not wait for them.
 interface Preloaded {
@@ -9,7 +10,7 @@ interface Preloaded {
 const maxAge = 10_000 // ms after which the results are no longer used
 
 const text = globalThis.document?.getElementById('preloaded')?.textContent
-const preloaded = text ? (JSON.parse(text) as Preloaded) : null
+const preloaded = text && !testMode ? (JSON.parse(text) as Preloaded) : null // of live mode
 const age = () => performance.now() - ((performance.getEntriesByType('navigation')[0] as PerformanceNavigationTiming | undefined)?.responseStart ?? 0)
 
 if (preloaded) {

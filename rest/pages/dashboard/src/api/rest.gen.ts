@@ -7,10 +7,10 @@ export interface components {
     AccountAnswer: { account: components['schemas']["AccountRecord"] }
     AccountLimits: { daily_bytes: number | null; daily_emails: number | null; domains: number; monthly_emails: number | null; requests_per_second: number; stored_bytes: number | null }
     AccountPlan: { id: string; name: string }
-    AccountRateExceededEvent: { created_at: string; data: components['schemas']["ExceededRatePayload"]; type: "account.rate_exceeded" }
+    AccountRateExceededEvent: { created_at: string; data: components['schemas']["ExceededRatePayload"]; mode?: "test"; type: "account.rate_exceeded" }
     AccountRecord: { body_retention_days: number; created_at: string; email: string; id: string; limits: components['schemas']["AccountLimits"]; name: string; payment_method: boolean; plan: components['schemas']["AccountPlan"]; production_unlocked: boolean; record_retention_days: number; require_second_factor: boolean; suspended: boolean; updated_at: string; usage: components['schemas']["AccountUsage"] }
     AccountUsage: { daily_bytes: number | null; daily_bytes_cap: number | null; daily_cap: number | null; day: number; day_resets_at: string; month: number; month_resets_at: string; monthly_cap: number | null; stored_bytes: number | null; stored_bytes_cap: number | null }
-    AccountUsageReachedEvent: { created_at: string; data: components['schemas']["ReachedUsagePayload"]; type: "account.usage_reached" }
+    AccountUsageReachedEvent: { created_at: string; data: components['schemas']["ReachedUsagePayload"]; mode?: "test"; type: "account.usage_reached" }
     ActionAnswer: { automation: components['schemas']["AutomationRecord"]; cancelling_runs?: number; held_runs?: number }
     ActivateTOTP: { code: string }
     AddDomain: { inbound_enabled?: boolean | null; name: string }
@@ -44,11 +44,11 @@ export interface components {
     AutomationAnswer: { automation: components['schemas']["AutomationRecord"] }
     AutomationBacktest: { active_starts: number; differ: number; differences: (components['schemas']["BacktestDifference"])[]; draft_starts: number; events: number; has_more: boolean; version: number | null }
     AutomationCheckAnswer: { problems: (components['schemas']["AutomationProblem"])[] }
-    AutomationCompletedEvent: { created_at: string; data: components['schemas']["RunPayload"]; type: "automation.completed" }
+    AutomationCompletedEvent: { created_at: string; data: components['schemas']["RunPayload"]; mode?: "test"; type: "automation.completed" }
     AutomationDefinition: { description?: string; goal?: components['schemas']["StoredGoal"]; name: string; steps: (components['schemas']["StepDefinition"])[]; timezone?: string; trigger: (components['schemas']["TriggerDefinition"]) }
     AutomationDiff: { fields: (components['schemas']["FieldChange"])[]; from: number | null; steps: (components['schemas']["StepChange"])[]; to: number | null }
     AutomationDiffAnswer: { diff: components['schemas']["AutomationDiff"] }
-    AutomationFailedEvent: { created_at: string; data: components['schemas']["RunPayload"]; type: "automation.failed" }
+    AutomationFailedEvent: { created_at: string; data: components['schemas']["RunPayload"]; mode?: "test"; type: "automation.failed" }
     AutomationList: { automations: (components['schemas']["AutomationRecord"])[]; has_more: boolean; next_cursor: string | null }
     AutomationProblem: { message: string; path: string; severity: "error" | "warning" }
     AutomationRecord: { activated_at: string | null; created_at: string; description: string | null; draining: "release" | "cancel" | null; etag: string; goal: (components['schemas']["StoredGoal"]) | (null); has_unpublished_changes: boolean; id: string; name: string; status: "draft" | "active" | "paused" | "archived"; steps: (components['schemas']["StepDefinition"])[]; timezone: string | null; trigger: (components['schemas']["TriggerDefinition"]); updated_at: string; version: number | null }
@@ -58,13 +58,13 @@ export interface components {
     AutomationRunFigures: { cancelled: number; completed: number; converted: number; failed: number; started: number; with_goal: number }
     AutomationRunList: { automation_runs: (components['schemas']["AutomationRun"])[]; has_more: boolean; next_cursor: string | null }
     AutomationSimulation: { automation_id: string; condition: (components['schemas']["ExpressionExplanation"]) | (null); ended_at: string; error: string | null; events: (components['schemas']["SimulatedArrival"])[]; facts: (components['schemas']["SimulatedFact"])[]; started_at: string; status: "completed" | "failed" | "cancelled" | "not_started"; steps: (components['schemas']["SimulatedStep"])[]; version: number | null }
-    AutomationStartedEvent: { created_at: string; data: components['schemas']["RunPayload"]; type: "automation.started" }
+    AutomationStartedEvent: { created_at: string; data: components['schemas']["RunPayload"]; mode?: "test"; type: "automation.started" }
     AutomationStatistics: { as_of: string; buckets: (components['schemas']["AutomationStatisticsBucket"])[]; totals: components['schemas']["AutomationStatisticsFigures"] }
     AutomationStatisticsAnswer: { statistics: components['schemas']["AutomationStatistics"] }
     AutomationStatisticsBucket: { figures: components['schemas']["AutomationStatisticsFigures"]; start: string }
     AutomationStatisticsFigures: { emails: components['schemas']["EmailFigures"]; runs: components['schemas']["AutomationRunFigures"] }
     AutomationStep: { email_id: string | null; ended_at: string; error: string | null; index: number; key: string; output: Record<string, unknown>; started_at: string; status: string; type: string }
-    AutomationStepCompletedEvent: { created_at: string; data: components['schemas']["RunPayload"]; type: "automation.step_completed" }
+    AutomationStepCompletedEvent: { created_at: string; data: components['schemas']["RunPayload"]; mode?: "test"; type: "automation.step_completed" }
     AutomationVersion: { created_at: string; definition: components['schemas']["AutomationDefinition"]; number: number }
     AutomationVersionAnswer: { version: components['schemas']["AutomationVersion"] }
     AutomationVersionsAnswer: { versions: (components['schemas']["AutomationVersion"])[] }
@@ -105,7 +105,7 @@ export interface components {
     ConditionStep: { if: string; key?: string; name?: string; next?: (components['schemas']["StepTarget"]); on_false?: (components['schemas']["StepTarget"]); on_true?: (components['schemas']["StepTarget"]); type: "condition" }
     ConfirmEmail: { code?: string | null; password?: string | null; token: string }
     ConfirmSession: { code?: string; passkey?: (components['schemas']["PasskeyAssertion"]); password?: string }
-    ContactUnsubscribedEvent: { created_at: string; data: components['schemas']["UnsubscribePayload"]; type: "contact.unsubscribed" }
+    ContactUnsubscribedEvent: { created_at: string; data: components['schemas']["UnsubscribePayload"]; mode?: "test"; type: "contact.unsubscribed" }
     CreateAPIKey: { allowed_ips?: (string)[] | null; domain_ids?: (string)[] | null; expires_at?: string | null; mode?: "live" | "test" | null; name: string; permissions?: ("account:read" | "account:write" | "automations:read" | "automations:write" | "contacts:write" | "domains:read" | "domains:write" | "emails:read" | "emails:send" | "emails:write" | "events:read" | "events:send" | "received_emails:read" | "received_emails:write" | "requests:read" | "sms:read" | "sms:write" | "suppressions:read" | "suppressions:write" | "templates:read" | "templates:write" | "webhooks:read" | "webhooks:write")[] | null; scope?: "full" | "sending" | "read" | null }
     CreateAccount: { name: string }
     CreateAccountAsOperator: { email: string; name: string; owner_name?: string | null; plan?: string | null; production_unlocked?: boolean | null; unmetered?: boolean | null }
@@ -138,52 +138,52 @@ export interface components {
     DnsProvider: { credentials: (string)[]; name: string | null; nameservers: (string)[]; supported: boolean; zone: string | null }
     DnsProviderAnswer: { provider: components['schemas']["DnsProvider"] }
     DnsRecord: { error: string | null; found: (string)[]; name: string; priority?: number; purpose: "ownership" | "dkim" | "return_path" | "spf" | "dmarc" | "inbound_mx" | "tls_reports" | "bimi" | "mta_sts_host" | "mta_sts"; required: boolean; status: "missing" | "mismatch" | "verified"; ttl: number; type: "TXT" | "CNAME" | "MX"; value: string }
-    DomainAddedEvent: { created_at: string; data: components['schemas']["DomainPayload"]; type: "domain.added" }
+    DomainAddedEvent: { created_at: string; data: components['schemas']["DomainPayload"]; mode?: "test"; type: "domain.added" }
     DomainAnswer: { domain: components['schemas']["DomainRecord"] }
     DomainClaimPayload: { claim_id: string; expires_at: string; name: string }
-    DomainClaimStartedEvent: { created_at: string; data: components['schemas']["DomainClaimPayload"]; type: "domain.claim_started" }
-    DomainClaimedEvent: { created_at: string; data: components['schemas']["DomainPayload"]; type: "domain.claimed" }
+    DomainClaimStartedEvent: { created_at: string; data: components['schemas']["DomainClaimPayload"]; mode?: "test"; type: "domain.claim_started" }
+    DomainClaimedEvent: { created_at: string; data: components['schemas']["DomainPayload"]; mode?: "test"; type: "domain.claimed" }
     DomainDKIM: { algorithm: "rsa-sha256"; ready: boolean; selector: string }
-    DomainDeletedEvent: { created_at: string; data: components['schemas']["DomainPayload"]; type: "domain.deleted" }
-    DomainDeliverabilityDegradedEvent: { created_at: string; data: components['schemas']["DegradationPayload"]; type: "domain.deliverability_degraded" }
-    DomainDkimRotatedEvent: { created_at: string; data: components['schemas']["DomainKeyPayload"]; type: "domain.dkim_rotated" }
-    DomainFailedEvent: { created_at: string; data: components['schemas']["DomainPayload"]; type: "domain.failed" }
+    DomainDeletedEvent: { created_at: string; data: components['schemas']["DomainPayload"]; mode?: "test"; type: "domain.deleted" }
+    DomainDeliverabilityDegradedEvent: { created_at: string; data: components['schemas']["DegradationPayload"]; mode?: "test"; type: "domain.deliverability_degraded" }
+    DomainDkimRotatedEvent: { created_at: string; data: components['schemas']["DomainKeyPayload"]; mode?: "test"; type: "domain.dkim_rotated" }
+    DomainFailedEvent: { created_at: string; data: components['schemas']["DomainPayload"]; mode?: "test"; type: "domain.failed" }
     DomainKey: { activated_at: string | null; algorithm: "rsa-sha256" | "ed25519-sha256"; created_at: string; keep_until: string | null; ready: boolean; retired_at: string | null; selector: string; status: "pending" | "active" | "retired" }
     DomainKeyPayload: { algorithm: string; domain_id: string; name: string; previous_selector: string; selector: string }
     DomainList: { domains: (components['schemas']["DomainRecord"])[]; has_more: boolean; next_cursor: string | null }
-    DomainLostEvent: { created_at: string; data: components['schemas']["DomainPayload"]; type: "domain.lost" }
+    DomainLostEvent: { created_at: string; data: components['schemas']["DomainPayload"]; mode?: "test"; type: "domain.lost" }
     DomainPayload: { domain_id: string; name: string; status: string }
     DomainRecord: { bimi_certificate_url: string | null; bimi_logo_url: string | null; click_tracking: boolean; created_at: string; dkim: components['schemas']["DomainDKIM"]; dkim_keys: (components['schemas']["DomainKey"])[]; id: string; inbound_enabled: boolean; last_checked_at: string | null; mta_sts: "off" | "none" | "testing" | "enforce"; name: string; open_tracking: boolean; records: (components['schemas']["DnsRecord"])[]; status: "pending" | "verified" | "temporary_failure" | "failed"; tls_mode: "opportunistic" | "enforced"; updated_at: string; verified_at: string | null }
-    DomainTemporaryFailureEvent: { created_at: string; data: components['schemas']["DomainPayload"]; type: "domain.temporary_failure" }
+    DomainTemporaryFailureEvent: { created_at: string; data: components['schemas']["DomainPayload"]; mode?: "test"; type: "domain.temporary_failure" }
     DomainUpdatePayload: { bimi_certificate_url: string; bimi_logo_url: string; changed: (string)[]; click_tracking: boolean; domain_id: string; ed25519: boolean; inbound_enabled: boolean; mta_sts: string; name: string; open_tracking: boolean; status: string; tls_mode: string }
-    DomainUpdatedEvent: { created_at: string; data: components['schemas']["DomainUpdatePayload"]; type: "domain.updated" }
-    DomainVerifiedEvent: { created_at: string; data: components['schemas']["DomainPayload"]; type: "domain.verified" }
+    DomainUpdatedEvent: { created_at: string; data: components['schemas']["DomainUpdatePayload"]; mode?: "test"; type: "domain.updated" }
+    DomainVerifiedEvent: { created_at: string; data: components['schemas']["DomainPayload"]; mode?: "test"; type: "domain.verified" }
     DryRun: { automation_id: string; condition: (components['schemas']["ExpressionExplanation"]) | (null); error: string | null; outcome: "completed" | "failed" | "cancelled" | "not_started"; trace: (components['schemas']["SimulatedStep"])[]; version: number | null }
     EditAnswer: { edit: components['schemas']["EditRecord"] }
     EditRecord: { author: string | null; category: string | null; edit: number; from: string | null; html: string | null; reply_to: (string)[]; saved_at: string; started_at: string; subject: string | null; template_id: string; text: string | null; translations: (components['schemas']["TemplateTranslation"])[]; unsubscribe_enabled: boolean; variables: (components['schemas']["TemplateVariable"])[] }
     EditSummary: { author: string | null; category: string | null; edit: number; from: string | null; reply_to: (string)[]; saved_at: string; started_at: string; subject: string | null; template_id: string; unsubscribe_enabled: boolean; variables: (components['schemas']["TemplateVariable"])[] }
     EmailAnswer: { email: components['schemas']["EmailRecord"] }
-    EmailBouncedEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.bounced" }
-    EmailCancelledEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.cancelled" }
+    EmailBouncedEvent: { created_at: string; data: components['schemas']["EmailPayload"]; mode?: "test"; type: "email.bounced" }
+    EmailCancelledEvent: { created_at: string; data: components['schemas']["EmailPayload"]; mode?: "test"; type: "email.cancelled" }
     EmailCheck: { findings: (components['schemas']["Finding"])[]; preview: components['schemas']["EmailPreview"]; suppressed_recipients: (string)[] | null }
-    EmailClickedEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.clicked" }
-    EmailComplainedEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.complained" }
-    EmailDeliveredEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.delivered" }
-    EmailDeliveryDelayedEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.delivery_delayed" }
-    EmailFailedEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.failed" }
+    EmailClickedEvent: { created_at: string; data: components['schemas']["EmailPayload"]; mode?: "test"; type: "email.clicked" }
+    EmailComplainedEvent: { created_at: string; data: components['schemas']["EmailPayload"]; mode?: "test"; type: "email.complained" }
+    EmailDeliveredEvent: { created_at: string; data: components['schemas']["EmailPayload"]; mode?: "test"; type: "email.delivered" }
+    EmailDeliveryDelayedEvent: { created_at: string; data: components['schemas']["EmailPayload"]; mode?: "test"; type: "email.delivery_delayed" }
+    EmailFailedEvent: { created_at: string; data: components['schemas']["EmailPayload"]; mode?: "test"; type: "email.failed" }
     EmailFigures: { accepted: number; bounced: number; clicked: number; complained: number; delayed: number; delivered: number; failed: number; opened: number; recipients: number; suppressed: number; unsubscribed: number }
     EmailList: { emails: (components['schemas']["EmailRecord"])[]; has_more: boolean; next_cursor: string | null }
-    EmailOpenedEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.opened" }
+    EmailOpenedEvent: { created_at: string; data: components['schemas']["EmailPayload"]; mode?: "test"; type: "email.opened" }
     EmailPayload: { bounce?: components['schemas']["BouncePayload"]; bounce_reason?: string; cc: (string)[]; click?: components['schemas']["ClickPayload"]; complaint?: components['schemas']["ComplaintPayload"]; created_at: string; delay?: components['schemas']["DelayPayload"]; email_id: string; email_status: string; failure?: components['schemas']["FailurePayload"]; from: string; open?: components['schemas']["OpenPayload"]; recipient?: string; scheduled_at?: string; status: string; subject: string; suppressed_recipients?: (string)[]; tags: (components['schemas']["Tag"])[]; to: (string)[] }
     EmailPreview: { bcc: (string)[] | null; cc: (string)[] | null; from: string; html: string | null; reply_to: (string)[] | null; subject: string; text: string | null; to: (string)[] | null }
     EmailReceipt: { id: string; status: "sent" | "scheduled" | "failed"; suppressed_recipients?: (string)[] }
-    EmailReceivedEvent: { created_at: string; data: components['schemas']["InboundPayload"]; type: "email.received" }
-    EmailRecord: { automation_id?: string; bcc: (string)[]; bounce_reason: string | null; bounced_at: string | null; cancelled_at: string | null; cc: (string)[]; created_at: string; delivered_at: string | null; expires_at: string | null; from: string; id: string; last_event: string; reply_to: (string)[]; run_id?: string; scheduled_at: string | null; sent_at: string | null; status: "queued" | "scheduled" | "sent" | "delivered" | "bounced" | "failed" | "cancelled"; subject: string; tags: (components['schemas']["EmailTag"])[]; to: (string)[] }
-    EmailScheduledEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.scheduled" }
-    EmailSentEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.sent" }
-    EmailSuppressedEvent: { created_at: string; data: components['schemas']["EmailPayload"]; type: "email.suppressed" }
+    EmailReceivedEvent: { created_at: string; data: components['schemas']["InboundPayload"]; mode?: "test"; type: "email.received" }
+    EmailRecord: { automation_id?: string; bcc: (string)[]; bounce_reason: string | null; bounced_at: string | null; cancelled_at: string | null; cc: (string)[]; created_at: string; delivered_at: string | null; expires_at: string | null; from: string; id: string; last_event: string; mode?: "test"; reply_to: (string)[]; run_id?: string; scheduled_at: string | null; sent_at: string | null; status: "queued" | "scheduled" | "sent" | "delivered" | "bounced" | "failed" | "cancelled"; subject: string; tags: (components['schemas']["EmailTag"])[]; to: (string)[] }
+    EmailScheduledEvent: { created_at: string; data: components['schemas']["EmailPayload"]; mode?: "test"; type: "email.scheduled" }
+    EmailSentEvent: { created_at: string; data: components['schemas']["EmailPayload"]; mode?: "test"; type: "email.sent" }
+    EmailSuppressedEvent: { created_at: string; data: components['schemas']["EmailPayload"]; mode?: "test"; type: "email.suppressed" }
     EmailTag: { name: string; value: string }
-    EmailWhole: { attachments: (components['schemas']["AttachmentRecord"])[]; automation_id?: string; bcc: (string)[]; bounce_reason: string | null; bounced_at: string | null; cancelled_at: string | null; cc: (string)[]; created_at: string; delivered_at: string | null; expires_at: string | null; from: string; headers: Record<string, string>; html: string | null; id: string; last_event: string; recipients: (components['schemas']["RecipientRecord"])[]; reply_to: (string)[]; run_id?: string; scheduled_at: string | null; sent_at: string | null; status: "queued" | "scheduled" | "sent" | "delivered" | "bounced" | "failed" | "cancelled"; subject: string; tags: (components['schemas']["EmailTag"])[]; text: string | null; to: (string)[] }
+    EmailWhole: { attachments: (components['schemas']["AttachmentRecord"])[]; automation_id?: string; bcc: (string)[]; bounce_reason: string | null; bounced_at: string | null; cancelled_at: string | null; cc: (string)[]; created_at: string; delivered_at: string | null; expires_at: string | null; from: string; headers: Record<string, string>; html: string | null; id: string; last_event: string; mode?: "test"; recipients: (components['schemas']["RecipientRecord"])[]; reply_to: (string)[]; run_id?: string; scheduled_at: string | null; sent_at: string | null; status: "queued" | "scheduled" | "sent" | "delivered" | "bounced" | "failed" | "cancelled"; subject: string; tags: (components['schemas']["EmailTag"])[]; text: string | null; to: (string)[] }
     EndStep: { key?: string; name?: string; outcome?: "completed" | "failed"; type: "end" }
     EnteredAnswer: { memberships: (components['schemas']["MembershipRecord"])[]; session: components['schemas']["SessionRecord"]; user: components['schemas']["UserRecord"] }
     ErasedAnswer: { erased: components['schemas']["ErasedCounts"]; ok: boolean }
@@ -226,39 +226,39 @@ export interface components {
     ListedEmail: { from: string; id: string; message_id: string; mode: "test"; received_at: string; return_path: string; size: number; snippet: string; subject: string; to: (string)[] }
     ListingRecord: { checked_at: string; fix: string | null; found: string; list: string; listed_since: string | null; page: string | null; status: "listed" | "clear" | "refused" | "broken" | "unknown"; subject: string }
     LoggedEvent: (components['schemas']["LoggedEventAccountRateExceeded"]) | (components['schemas']["LoggedEventAccountUsageReached"]) | (components['schemas']["LoggedEventAutomationCompleted"]) | (components['schemas']["LoggedEventAutomationFailed"]) | (components['schemas']["LoggedEventAutomationStarted"]) | (components['schemas']["LoggedEventAutomationStepCompleted"]) | (components['schemas']["LoggedEventContactUnsubscribed"]) | (components['schemas']["LoggedEventDomainAdded"]) | (components['schemas']["LoggedEventDomainClaimStarted"]) | (components['schemas']["LoggedEventDomainClaimed"]) | (components['schemas']["LoggedEventDomainDeleted"]) | (components['schemas']["LoggedEventDomainDeliverabilityDegraded"]) | (components['schemas']["LoggedEventDomainDkimRotated"]) | (components['schemas']["LoggedEventDomainFailed"]) | (components['schemas']["LoggedEventDomainLost"]) | (components['schemas']["LoggedEventDomainTemporaryFailure"]) | (components['schemas']["LoggedEventDomainUpdated"]) | (components['schemas']["LoggedEventDomainVerified"]) | (components['schemas']["LoggedEventEmailBounced"]) | (components['schemas']["LoggedEventEmailCancelled"]) | (components['schemas']["LoggedEventEmailClicked"]) | (components['schemas']["LoggedEventEmailComplained"]) | (components['schemas']["LoggedEventEmailDelivered"]) | (components['schemas']["LoggedEventEmailDeliveryDelayed"]) | (components['schemas']["LoggedEventEmailFailed"]) | (components['schemas']["LoggedEventEmailOpened"]) | (components['schemas']["LoggedEventEmailReceived"]) | (components['schemas']["LoggedEventEmailScheduled"]) | (components['schemas']["LoggedEventEmailSent"]) | (components['schemas']["LoggedEventEmailSuppressed"]) | (components['schemas']["LoggedEventSuppressionAdded"]) | (components['schemas']["LoggedEventSuppressionRemoved"]) | (components['schemas']["LoggedEventWebhookDisabled"])
-    LoggedEventAccountRateExceeded: { created_at: string; data: components['schemas']["ExceededRatePayload"]; id: string; type: "account.rate_exceeded" }
-    LoggedEventAccountUsageReached: { created_at: string; data: components['schemas']["ReachedUsagePayload"]; id: string; type: "account.usage_reached" }
-    LoggedEventAutomationCompleted: { created_at: string; data: components['schemas']["RunPayload"]; id: string; type: "automation.completed" }
-    LoggedEventAutomationFailed: { created_at: string; data: components['schemas']["RunPayload"]; id: string; type: "automation.failed" }
-    LoggedEventAutomationStarted: { created_at: string; data: components['schemas']["RunPayload"]; id: string; type: "automation.started" }
-    LoggedEventAutomationStepCompleted: { created_at: string; data: components['schemas']["RunPayload"]; id: string; type: "automation.step_completed" }
-    LoggedEventContactUnsubscribed: { created_at: string; data: components['schemas']["UnsubscribePayload"]; id: string; type: "contact.unsubscribed" }
-    LoggedEventDomainAdded: { created_at: string; data: components['schemas']["DomainPayload"]; id: string; type: "domain.added" }
-    LoggedEventDomainClaimStarted: { created_at: string; data: components['schemas']["DomainClaimPayload"]; id: string; type: "domain.claim_started" }
-    LoggedEventDomainClaimed: { created_at: string; data: components['schemas']["DomainPayload"]; id: string; type: "domain.claimed" }
-    LoggedEventDomainDeleted: { created_at: string; data: components['schemas']["DomainPayload"]; id: string; type: "domain.deleted" }
-    LoggedEventDomainDeliverabilityDegraded: { created_at: string; data: components['schemas']["DegradationPayload"]; id: string; type: "domain.deliverability_degraded" }
-    LoggedEventDomainDkimRotated: { created_at: string; data: components['schemas']["DomainKeyPayload"]; id: string; type: "domain.dkim_rotated" }
-    LoggedEventDomainFailed: { created_at: string; data: components['schemas']["DomainPayload"]; id: string; type: "domain.failed" }
-    LoggedEventDomainLost: { created_at: string; data: components['schemas']["DomainPayload"]; id: string; type: "domain.lost" }
-    LoggedEventDomainTemporaryFailure: { created_at: string; data: components['schemas']["DomainPayload"]; id: string; type: "domain.temporary_failure" }
-    LoggedEventDomainUpdated: { created_at: string; data: components['schemas']["DomainUpdatePayload"]; id: string; type: "domain.updated" }
-    LoggedEventDomainVerified: { created_at: string; data: components['schemas']["DomainPayload"]; id: string; type: "domain.verified" }
-    LoggedEventEmailBounced: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; type: "email.bounced" }
-    LoggedEventEmailCancelled: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; type: "email.cancelled" }
-    LoggedEventEmailClicked: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; type: "email.clicked" }
-    LoggedEventEmailComplained: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; type: "email.complained" }
-    LoggedEventEmailDelivered: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; type: "email.delivered" }
-    LoggedEventEmailDeliveryDelayed: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; type: "email.delivery_delayed" }
-    LoggedEventEmailFailed: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; type: "email.failed" }
-    LoggedEventEmailOpened: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; type: "email.opened" }
-    LoggedEventEmailReceived: { created_at: string; data: components['schemas']["InboundPayload"]; id: string; type: "email.received" }
-    LoggedEventEmailScheduled: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; type: "email.scheduled" }
-    LoggedEventEmailSent: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; type: "email.sent" }
-    LoggedEventEmailSuppressed: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; type: "email.suppressed" }
-    LoggedEventSuppressionAdded: { created_at: string; data: components['schemas']["SuppressionPayload"]; id: string; type: "suppression.added" }
-    LoggedEventSuppressionRemoved: { created_at: string; data: components['schemas']["SuppressionPayload"]; id: string; type: "suppression.removed" }
-    LoggedEventWebhookDisabled: { created_at: string; data: components['schemas']["DisabledWebhookPayload"]; id: string; type: "webhook.disabled" }
+    LoggedEventAccountRateExceeded: { created_at: string; data: components['schemas']["ExceededRatePayload"]; id: string; mode?: "test"; type: "account.rate_exceeded" }
+    LoggedEventAccountUsageReached: { created_at: string; data: components['schemas']["ReachedUsagePayload"]; id: string; mode?: "test"; type: "account.usage_reached" }
+    LoggedEventAutomationCompleted: { created_at: string; data: components['schemas']["RunPayload"]; id: string; mode?: "test"; type: "automation.completed" }
+    LoggedEventAutomationFailed: { created_at: string; data: components['schemas']["RunPayload"]; id: string; mode?: "test"; type: "automation.failed" }
+    LoggedEventAutomationStarted: { created_at: string; data: components['schemas']["RunPayload"]; id: string; mode?: "test"; type: "automation.started" }
+    LoggedEventAutomationStepCompleted: { created_at: string; data: components['schemas']["RunPayload"]; id: string; mode?: "test"; type: "automation.step_completed" }
+    LoggedEventContactUnsubscribed: { created_at: string; data: components['schemas']["UnsubscribePayload"]; id: string; mode?: "test"; type: "contact.unsubscribed" }
+    LoggedEventDomainAdded: { created_at: string; data: components['schemas']["DomainPayload"]; id: string; mode?: "test"; type: "domain.added" }
+    LoggedEventDomainClaimStarted: { created_at: string; data: components['schemas']["DomainClaimPayload"]; id: string; mode?: "test"; type: "domain.claim_started" }
+    LoggedEventDomainClaimed: { created_at: string; data: components['schemas']["DomainPayload"]; id: string; mode?: "test"; type: "domain.claimed" }
+    LoggedEventDomainDeleted: { created_at: string; data: components['schemas']["DomainPayload"]; id: string; mode?: "test"; type: "domain.deleted" }
+    LoggedEventDomainDeliverabilityDegraded: { created_at: string; data: components['schemas']["DegradationPayload"]; id: string; mode?: "test"; type: "domain.deliverability_degraded" }
+    LoggedEventDomainDkimRotated: { created_at: string; data: components['schemas']["DomainKeyPayload"]; id: string; mode?: "test"; type: "domain.dkim_rotated" }
+    LoggedEventDomainFailed: { created_at: string; data: components['schemas']["DomainPayload"]; id: string; mode?: "test"; type: "domain.failed" }
+    LoggedEventDomainLost: { created_at: string; data: components['schemas']["DomainPayload"]; id: string; mode?: "test"; type: "domain.lost" }
+    LoggedEventDomainTemporaryFailure: { created_at: string; data: components['schemas']["DomainPayload"]; id: string; mode?: "test"; type: "domain.temporary_failure" }
+    LoggedEventDomainUpdated: { created_at: string; data: components['schemas']["DomainUpdatePayload"]; id: string; mode?: "test"; type: "domain.updated" }
+    LoggedEventDomainVerified: { created_at: string; data: components['schemas']["DomainPayload"]; id: string; mode?: "test"; type: "domain.verified" }
+    LoggedEventEmailBounced: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; mode?: "test"; type: "email.bounced" }
+    LoggedEventEmailCancelled: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; mode?: "test"; type: "email.cancelled" }
+    LoggedEventEmailClicked: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; mode?: "test"; type: "email.clicked" }
+    LoggedEventEmailComplained: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; mode?: "test"; type: "email.complained" }
+    LoggedEventEmailDelivered: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; mode?: "test"; type: "email.delivered" }
+    LoggedEventEmailDeliveryDelayed: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; mode?: "test"; type: "email.delivery_delayed" }
+    LoggedEventEmailFailed: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; mode?: "test"; type: "email.failed" }
+    LoggedEventEmailOpened: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; mode?: "test"; type: "email.opened" }
+    LoggedEventEmailReceived: { created_at: string; data: components['schemas']["InboundPayload"]; id: string; mode?: "test"; type: "email.received" }
+    LoggedEventEmailScheduled: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; mode?: "test"; type: "email.scheduled" }
+    LoggedEventEmailSent: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; mode?: "test"; type: "email.sent" }
+    LoggedEventEmailSuppressed: { created_at: string; data: components['schemas']["EmailPayload"]; id: string; mode?: "test"; type: "email.suppressed" }
+    LoggedEventSuppressionAdded: { created_at: string; data: components['schemas']["SuppressionPayload"]; id: string; mode?: "test"; type: "suppression.added" }
+    LoggedEventSuppressionRemoved: { created_at: string; data: components['schemas']["SuppressionPayload"]; id: string; mode?: "test"; type: "suppression.removed" }
+    LoggedEventWebhookDisabled: { created_at: string; data: components['schemas']["DisabledWebhookPayload"]; id: string; mode?: "test"; type: "webhook.disabled" }
     MadeAccount: { id: string; name: string; role: "owner" }
     MadeAccountAnswer: { account: components['schemas']["MadeAccount"] }
     Mailbox: (string) | (components['schemas']["NamedMailbox"])
@@ -413,14 +413,14 @@ export interface components {
     StepWindow: { days?: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[]; from: string; to: string }
     StopEmailChange: { token: string }
     StoredGoal: { event: string; within_days: number }
-    SuppressionAddedEvent: { created_at: string; data: components['schemas']["SuppressionPayload"]; type: "suppression.added" }
+    SuppressionAddedEvent: { created_at: string; data: components['schemas']["SuppressionPayload"]; mode?: "test"; type: "suppression.added" }
     SuppressionAnswer: { suppression: components['schemas']["SuppressionRecord"] }
     SuppressionBatch: { data: (components['schemas']["SuppressionItem"])[] }
     SuppressionItem: { error?: components['schemas']["ProblemBody"]; id: string | null; index: number; status: "added" | "existing" | "failed" }
     SuppressionList: { has_more: boolean; next_cursor: string | null; suppressions: (components['schemas']["SuppressionRecord"])[] }
     SuppressionPayload: { email: string | null; email_id: string | null; reason: string; suppression_id: string }
     SuppressionRecord: { created_at: string; email: string | null; email_id: string | null; id: string; reason: "bounce" | "failure" | "complaint" | "unsubscribe" | "manual" }
-    SuppressionRemovedEvent: { created_at: string; data: components['schemas']["SuppressionPayload"]; type: "suppression.removed" }
+    SuppressionRemovedEvent: { created_at: string; data: components['schemas']["SuppressionPayload"]; mode?: "test"; type: "suppression.removed" }
     SwitchAccount: { account_id: string }
     Tag: { name: string; value: string }
     TagFilter: { name: string; value: string | null }
@@ -492,11 +492,11 @@ export interface components {
     WebhookDeliveryAnswer: { delivery: components['schemas']["WebhookDeliveryDetail"] }
     WebhookDeliveryDetail: { attempt_count: number; attempts: (components['schemas']["WebhookAttempt"])[]; body: (components['schemas']["WebhookEvent"]) | (null); created_at: string; error: string | null; event_id: string; event_type: string; id: string; next_attempt_at: string | null; replays: number; settled_at: string | null; state: "pending" | "delivered" | "failed"; status_code: number | null; webhook_id: string }
     WebhookDeliveryList: { deliveries: (components['schemas']["WebhookDelivery"])[]; has_more: boolean; next_cursor: string | null }
-    WebhookDisabledEvent: { created_at: string; data: components['schemas']["DisabledWebhookPayload"]; type: "webhook.disabled" }
+    WebhookDisabledEvent: { created_at: string; data: components['schemas']["DisabledWebhookPayload"]; mode?: "test"; type: "webhook.disabled" }
     WebhookEvent: (components['schemas']["AccountRateExceededEvent"]) | (components['schemas']["AccountUsageReachedEvent"]) | (components['schemas']["AutomationCompletedEvent"]) | (components['schemas']["AutomationFailedEvent"]) | (components['schemas']["AutomationStartedEvent"]) | (components['schemas']["AutomationStepCompletedEvent"]) | (components['schemas']["ContactUnsubscribedEvent"]) | (components['schemas']["DomainAddedEvent"]) | (components['schemas']["DomainClaimStartedEvent"]) | (components['schemas']["DomainClaimedEvent"]) | (components['schemas']["DomainDeletedEvent"]) | (components['schemas']["DomainDeliverabilityDegradedEvent"]) | (components['schemas']["DomainDkimRotatedEvent"]) | (components['schemas']["DomainFailedEvent"]) | (components['schemas']["DomainLostEvent"]) | (components['schemas']["DomainTemporaryFailureEvent"]) | (components['schemas']["DomainUpdatedEvent"]) | (components['schemas']["DomainVerifiedEvent"]) | (components['schemas']["EmailBouncedEvent"]) | (components['schemas']["EmailCancelledEvent"]) | (components['schemas']["EmailClickedEvent"]) | (components['schemas']["EmailComplainedEvent"]) | (components['schemas']["EmailDeliveredEvent"]) | (components['schemas']["EmailDeliveryDelayedEvent"]) | (components['schemas']["EmailFailedEvent"]) | (components['schemas']["EmailOpenedEvent"]) | (components['schemas']["EmailReceivedEvent"]) | (components['schemas']["EmailScheduledEvent"]) | (components['schemas']["EmailSentEvent"]) | (components['schemas']["EmailSuppressedEvent"]) | (components['schemas']["SuppressionAddedEvent"]) | (components['schemas']["SuppressionRemovedEvent"]) | (components['schemas']["WebhookDisabledEvent"])
     WebhookFilterInput: { automation_ids?: (string)[] | null; domain_ids?: (string)[] | null; tags?: (components['schemas']["WebhookTagFilterInput"])[] | null; template_ids?: (string)[] | null }
     WebhookList: { has_more: boolean; next_cursor: string | null; webhooks: (components['schemas']["WebhookRecord"])[] }
-    WebhookRecord: { created_at: string; description: string; disabled_at: string | null; disabled_reason: string | null; enabled: boolean; events: (string)[]; filter: (components['schemas']["EventFilter"]) | (null); headers: Record<string, string>; id: string; rate_limit: number | null; updated_at: string; url: string }
+    WebhookRecord: { created_at: string; description: string; disabled_at: string | null; disabled_reason: string | null; enabled: boolean; events: (string)[]; filter: (components['schemas']["EventFilter"]) | (null); headers: Record<string, string>; id: string; mode?: "test"; rate_limit: number | null; updated_at: string; url: string }
     WebhookRecovered: { has_more: boolean; recovered: number }
     WebhookReplayAnswer: { delivery: components['schemas']["WebhookDelivery"] }
     WebhookStep: { body?: unknown; capture?: boolean; headers?: Record<string, string>; key?: string; method?: "POST" | "PUT"; name?: string; next?: (components['schemas']["StepTarget"]); on_error?: (components['schemas']["StepTarget"]); type: "webhook"; url: string }

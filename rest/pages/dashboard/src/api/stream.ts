@@ -1,3 +1,4 @@
+import { withMode } from './mode'
 import { buildRequest, type Document } from './document'
 import { LatestEvent, LiveEvents, type LatestEventQuery, type LiveEventsSubscription } from './live.gen'
 
@@ -21,7 +22,7 @@ const heartbeatTimeout = 45_000 // ms without a heartbeat until a stream is cons
 const maxReplayAge = 5 * 60_000 // ms; after a longer gap, events are not replayed and lists are fetched again
 
 const request = <V>(document: Document<unknown, V>, variables: V, accept: string, signal: AbortSignal) =>
-  fetch('/graphql', { method: 'POST', signal, headers: { 'Content-Type': 'application/json', Accept: accept }, body: JSON.stringify(buildRequest(document, variables)) })
+  fetch(...withMode('/graphql', { method: 'POST', signal, headers: { 'Content-Type': 'application/json', Accept: accept }, body: JSON.stringify(buildRequest(document, variables)) }))
 
 // AuthError is a response after which a retry is pointless.
 class AuthError extends Error {}

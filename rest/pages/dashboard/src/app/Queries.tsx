@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { connection, whenStorageReady } from '@/api/connection'
 import { ApiError } from '@/api/errors'
 import { missed, useLive } from '@/api/live'
+import { testMode } from '@/api/mode'
 import { reloadViewer } from './viewer'
 
 const refetchFailed = () => void queries.invalidateQueries({ predicate: (q) => q.state.error !== null })
@@ -18,6 +19,7 @@ const queries: QueryClient = new QueryClient({
     queries: {
       staleTime: 15_000,
       refetchOnWindowFocus: false,
+      refetchInterval: testMode ? 5_000 : false, // test mode has no live updates
       networkMode: 'always',
       retry: (times, error) => times < 2 && error instanceof ApiError && (error.status === 503 || error.status === 429),
       retryDelay: (times) => 800 * 2 ** times,

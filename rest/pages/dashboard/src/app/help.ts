@@ -1,6 +1,6 @@
 // The pages of the manual that explain the screens, by the beginning of their paths. The service serves the manual.
 const pages: Record<string, string> = {
-  '/': 'start', '/inbox': 'development', '/emails': 'emails', '/addresses': 'bounces', '/received': 'receiving', '/suppressions': 'bounces', '/queue': 'sending', '/templates': 'templates',
+  '/': 'start', '/inbox': 'development', '/test-inbox': 'test-mode', '/emails': 'emails', '/addresses': 'bounces', '/received': 'receiving', '/suppressions': 'bounces', '/queue': 'sending', '/templates': 'templates',
   '/automations': 'automations', '/events': 'automations', '/statistics': 'graphql#statistics', '/domains': 'dns', '/webhooks': 'WEBHOOKS', '/keys': 'permissions', '/playground': 'graphql',
   '/requests': 'api-log', '/team': 'people', '/audit-log': 'people', '/settings': 'people', '/settings/billing': 'plans', '/usage': 'plans', '/profile': 'people#sign-in-and-sessions', '/operator': 'running',
 }

@@ -35,6 +35,8 @@ export interface Screen {
   module?: string | string[]
   right?: Right
   operator?: boolean
+  // test says that the screen is available in test mode, or only there.
+  test?: 'too' | 'only'
 }
 
 export const defineScreen = (s: Screen): Screen => s

@@ -2,6 +2,7 @@ import { createContext, useContext } from 'react'
 import { whenStorageReady, waitUntilUp } from '@/api/connection'
 import { appShown } from '@/api/authPrompt'
 import { ApiError } from '@/api/errors'
+import { testMode } from '@/api/mode'
 import { query } from '@/api/query'
 import { store, useStore } from '@/api/store'
 import { DevelopmentSeeds, type DevelopmentSeedsQuery } from './development.gen'
@@ -62,6 +63,7 @@ export function useViewer() {
 
 // canView reports whether the viewer can see a screen.
 export function canView(screen: Screen, viewer: CurrentViewer): boolean {
+  if (testMode ? !screen.test : screen.test === 'only') return false
   if ([screen.module ?? []].flat().some((m) => !viewer.modules.includes(m))) return false
   if (screen.right && !viewer.can.includes(screen.right)) return false
   return !screen.operator || viewer.operator

@@ -1,8 +1,9 @@
 import { Link } from '@tanstack/react-router'
-import { BookOpen, Check, LogOut, Monitor, Moon, Settings, Sparkles, Sun } from 'lucide-react'
+import { BookOpen, Check, FlaskConical, LogOut, Monitor, Moon, Settings, Sparkles, Sun } from 'lucide-react'
 import { DropdownMenu } from 'radix-ui'
 import type { ReactNode } from 'react'
 import { unwrap, rest } from '@/api/rest'
+import { switchMode, testMode } from '@/api/mode'
 import { useStore } from '@/api/store'
 import { screens } from '../registry'
 import { setTheme, theme, type Theme } from '../theme'
@@ -27,6 +28,12 @@ export default function AccountMenu({ open, children }: { open: boolean; childre
           </DropdownMenu.Item>
         ))}
         <DropdownMenu.Separator className="-mx-1 my-1 border-t border-line" />
+        {viewer.account && viewer.has('testmode') && (
+          <DropdownMenu.CheckboxItem checked={testMode} className="menu-item" onCheckedChange={(on) => switchMode(on)}>
+            <FlaskConical aria-hidden />Test mode
+            <DropdownMenu.ItemIndicator className="ml-auto"><Check aria-hidden /></DropdownMenu.ItemIndicator>
+          </DropdownMenu.CheckboxItem>
+        )}
         {settings && <DropdownMenu.Item asChild className="menu-item"><Link to="/settings"><Settings aria-hidden />Settings</Link></DropdownMenu.Item>}
         <DropdownMenu.Item asChild className="menu-item"><a href="/manual/" target="_blank" rel="noreferrer"><BookOpen aria-hidden />Manual</a></DropdownMenu.Item>
         <DropdownMenu.Item asChild className="menu-item"><a href="/manual/CHANGELOG" target="_blank" rel="noreferrer"><Sparkles aria-hidden />What’s new</a></DropdownMenu.Item>

@@ -1,5 +1,6 @@
 import { Outlet, useRouterState } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, type ReactNode } from 'react'
+import { testMode } from '@/api/mode'
 import { useStore } from '@/api/store'
 import { ErrorAlert } from '@/parts/ErrorAlert'
 import { loadMenus } from '@/parts/Menu'
@@ -47,7 +48,7 @@ function Frame() {
   useTitle()
   const idle = useIdle()
   useEffect(() => {
-    if (idle && account && viewer.has('eventlog') && viewer.can('READ')) void import('@/api/liveUpdates').then(({ startLiveUpdates }) => startLiveUpdates(account))
+    if (idle && account && !testMode && viewer.has('eventlog') && viewer.can('READ')) void import('@/api/liveUpdates').then(({ startLiveUpdates }) => startLiveUpdates(account))
   }, [idle, account]) // the rights of an account change only with a page load
   // The palette is preloaded, so that it does not lose keys that are typed immediately.
   useEffect(() => {
@@ -57,7 +58,7 @@ function Frame() {
     <div className="grid h-dvh grid-cols-1 md:grid-cols-[var(--side)_minmax(0,1fr)]">
       <a href="#content" className="fixed -top-12 left-2 z-[90] rounded-control bg-raised px-3 py-2 shadow-pop focus:top-2">Skip to content</a>
       <SideBar idle={idle} />
-      {idle && <Suspense fallback={null}><NavAlerts /></Suspense>}
+      {idle && !testMode && <Suspense fallback={null}><NavAlerts /></Suspense>}
       <div className="flex h-dvh min-w-0 flex-col bg-surface md:border-l md:border-line">
         <Banners />
         <main id="content" tabIndex={-1} className="flex min-h-0 flex-1 flex-col">
@@ -83,6 +84,7 @@ export function Guard({ screen, children }: { screen: Screen; children: ReactNod
 function useTitle() {
   const title = useRouterState({ select: (s) => s.matches.at(-1)?.staticData.title })
   useEffect(() => {
-    document.title = title ? `${title} · Postrider` : 'Postrider'
+    const name = testMode ? 'Postrider (test mode)' : 'Postrider'
+    document.title = title ? `${title} · ${name}` : name
   }, [title])
 }

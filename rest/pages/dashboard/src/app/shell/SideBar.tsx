@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { Search, TriangleAlert } from 'lucide-react'
 import { lazy, Suspense, useEffect, useId, useRef, useState, type ComponentProps } from 'react'
 import { live } from '@/api/live'
+import { testMode } from '@/api/mode'
 import { useStore } from '@/api/store'
 import { Logo } from '@/parts/Logo'
 import { buildNav } from '../registry'
@@ -80,7 +81,7 @@ const liveStates = { live: ['bg-ok-mark', 'Live'], connecting: ['bg-warn-mark', 
 
 function LiveIndicator() {
   const state = useStore(live)
-  const [tone, word] = liveStates[state]
+  const [tone, word] = testMode ? ['bg-warn-mark', 'Updates every 5 seconds'] : liveStates[state]
   return (
     <p className="mt-auto flex items-center gap-2 px-2 pt-2 text-xs text-ink-3" title="Shows whether pages update automatically">
       <span aria-hidden className={`size-1.5 rounded-full ${tone}`} />{word}

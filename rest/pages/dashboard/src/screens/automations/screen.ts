@@ -10,4 +10,5 @@ export default defineScreen({
   nav: { group: 'Build', name: 'Automations', icon: Workflow, to: '/automations', order: 2, shortcut: 'a', keywords: 'sequence steps runs workflow drip' },
   module: 'automations',
   right: 'READ',
+  test: 'too',
 })

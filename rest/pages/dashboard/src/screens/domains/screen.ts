@@ -9,4 +9,5 @@ export default defineScreen({
   nav: { group: 'Deliver', name: 'Domains', icon: Globe, to: '/domains', order: 1, shortcut: 'd', keywords: 'dns dkim spf dmarc sending' },
   module: 'domains',
   right: 'READ',
+  test: 'too',
 })

@@ -9,4 +9,5 @@ export default defineScreen({
   nav: { group: 'Email', name: 'Emails', icon: Mail, to: '/emails', order: 1, shortcut: 'e', keywords: 'sent messages log' },
   module: 'sending',
   right: 'READ_SENT',
+  test: 'too',
 })

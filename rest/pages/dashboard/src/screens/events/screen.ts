@@ -9,4 +9,5 @@ export default defineScreen({
   nav: { group: 'Build', name: 'Events', icon: Zap, to: '/events', order: 3, shortcut: 'v', keywords: 'custom events trigger stream' },
   module: 'automations',
   right: 'READ_SENT',
+  test: 'too',
 })

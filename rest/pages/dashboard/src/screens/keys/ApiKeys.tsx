@@ -17,13 +17,14 @@ import { ApiKeyList, type ApiKeyRowFragment } from './queries.gen'
 type Row = ApiKeyRowFragment
 
 const stateChoice = { field: 'is', label: 'Any status', values: [{ value: 'active', name: 'Active' }, { value: 'expired', name: 'Expired' }, { value: 'revoked', name: 'Revoked' }] }
-const choices = [stateChoice, { field: 'scope', label: 'Any scope', values: Object.values(scopes).map((s) => ({ value: s.value, name: s.word })) }]
+const choices = [stateChoice, { field: 'mode', label: 'Any mode', values: [{ value: 'live', name: 'Live' }, { value: 'test', name: 'Test' }] }, { field: 'scope', label: 'Any scope', values: Object.values(scopes).map((s) => ({ value: s.value, name: s.word })) }]
 
 function matches(k: Row, q: string): boolean {
   const is = termValue(q, 'is')
   const scope = termValue(q, 'scope')
-  const words = parseTerms(q).filter((t) => t.field !== 'is' && t.field !== 'scope').map((t) => t.text.toLowerCase())
-  return (!is || lookOf(k).word.toLowerCase() === is) && (!scope || scopes[k.scope].value === scope) && words.every((w) => k.name.toLowerCase().includes(w) || k.prefix.toLowerCase().startsWith(w) || k.id === w)
+  const mode = termValue(q, 'mode')
+  const words = parseTerms(q).filter((t) => !['is', 'scope', 'mode'].includes(t.field ?? '')).map((t) => t.text.toLowerCase())
+  return (!is || lookOf(k).word.toLowerCase() === is) && (!scope || scopes[k.scope].value === scope) && (!mode || k.mode.toLowerCase() === mode) && words.every((w) => k.name.toLowerCase().includes(w) || k.prefix.toLowerCase().startsWith(w) || k.id === w)
 }
 
 export function ApiKeys({ create }: { create?: ReactNode }) {
@@ -38,6 +39,7 @@ export function ApiKeys({ create }: { create?: ReactNode }) {
         empty={<EmptyState icon={KeyRound} title="No API keys yet" action={create}>Your app needs an API key to use the API. Send it as Authorization: Bearer.</EmptyState>}
         columns={[
           { key: 'prefix', head: 'Key', width: '152px', from: 'mid', cell: (k) => <code className="text-ink-2">{k.prefix}…</code> },
+          { key: 'mode', head: 'Mode', width: '72px', from: 'slim', cell: (k) => <span className="chip">{k.mode === 'TEST' ? 'Test' : 'Live'}</span> },
           { key: 'scope', head: 'Scope', width: '88px', from: 'slim', cell: (k) => <span className="chip" title={scopes[k.scope].means}>{scopes[k.scope].word}</span> },
           { key: 'domains', head: 'Domains', width: '168px', from: 'vast', cell: (k) => <DomainNames ids={k.domainIds} domains={domains} /> },
         ]}

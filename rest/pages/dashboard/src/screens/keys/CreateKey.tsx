@@ -1,6 +1,7 @@
 import { useState, type FormEvent } from 'react'
 import { now } from '@/api/clock'
 import { unwrap, rest } from '@/api/rest'
+import { useViewer } from '@/app/viewer'
 import { CodeBlock } from '@/parts/CodeBlock'
 import { useSample } from '@/parts/sample'
 import { exportKey, snippet } from '@/parts/snippets'
@@ -15,20 +16,24 @@ type Scope = 'full' | 'sending' | 'read'
 
 const scopeOf = (value: string): Scope => Object.values(scopes).find((s) => s.value === value)?.value ?? 'sending'
 
+const modes = [{ value: 'live', word: 'Live', means: 'Emails are sent.' }, { value: 'test', word: 'Test', means: 'Emails are captured, not sent. Data is separate from live mode.' }] as const
+
 const ends = [{ days: 0, name: 'Never' }, { days: 1, name: 'In 1 day' }, { days: 30, name: 'In 30 days' }, { days: 90, name: 'In 90 days' }, { days: 365, name: 'In 1 year' }]
 
 export function CreateKey({ scope: initial = 'sending', onClose, made }: { scope?: string; onClose: () => void; made: () => void }) {
+  const { has } = useViewer()
   const domains = useDomains()
   const sample = useSample()
   const [name, setName] = useState('')
   const [scope, setScope] = useState<Scope>(scopeOf(initial))
+  const [mode, setMode] = useState<'live' | 'test'>('live')
   const [days, setDays] = useState(0)
   const [ids, setIds] = useState<string[]>([])
   const [networks, setNetworks] = useState('')
   const [permissions, setPermissions] = useState<Permission[]>([])
   const [secret, setSecret] = useState<string>()
   const create = useWrite(() =>
-    unwrap(rest.POST('/api-keys', { body: { name: name.trim(), scope, permissions, domain_ids: scope === 'read' ? null : ids, allowed_ips: parseNetworks(networks), expires_at: days ? new Date(now() + days * 86_400_000).toISOString() : null } })),
+    unwrap(rest.POST('/api-keys', { body: { name: name.trim(), mode, scope, permissions, domain_ids: scope === 'read' ? null : ids, allowed_ips: parseNetworks(networks), expires_at: days ? new Date(now() + days * 86_400_000).toISOString() : null } })),
   )
   const wrongNetworks = networkErrors(create.fieldErrors, parseNetworks(networks))
   async function submit(e: FormEvent) {
@@ -54,6 +59,14 @@ export function CreateKey({ scope: initial = 'sending', onClose, made }: { scope
         <Field label="Name" hint="Name the app that will use this key." error={create.fieldErrors.name}>
           {(p) => <input {...p} className="input" value={name} onChange={(e) => setName(e.target.value)} placeholder="web shop" required maxLength={200} autoFocus autoComplete="off" />}
         </Field>
+        {has('testmode') && (
+          <fieldset className="grid gap-1.5">
+            <legend className="mb-1 font-medium">Mode</legend>
+            {modes.map((m) => (
+              <label key={m.value} className="flex items-start gap-2"><input type="radio" name="mode" className="mt-1 accent-accent-fill" checked={mode === m.value} onChange={() => setMode(m.value)} /><span>{m.word}<span className="block text-xs text-ink-3">{m.means}</span></span></label>
+            ))}
+          </fieldset>
+        )}
         <fieldset className="grid gap-1.5">
           <legend className="mb-1 font-medium">Scope</legend>
           {Object.values(scopes).map((s) => (

@@ -63,6 +63,7 @@ function Loaded({ apiKey: k }: { apiKey: ApiKeyRowFragment }) {
             <Detail name="Status"><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge></Detail>
             <Detail name="Key"><code>{k.prefix}…</code></Detail>
             <Detail name="ID"><CopyableId id={k.id} /></Detail>
+            <Detail name="Mode">{k.mode === 'TEST' ? 'Test. Emails are captured, not sent.' : 'Live'}</Detail>
             <Detail name="Scope">{scopes[k.scope].word}. {scopes[k.scope].means}</Detail>
             {k.permissions.length > 0 && <Detail name="Permissions"><ul>{k.permissions.map((p) => <li key={p}><code>{p}</code></li>)}</ul></Detail>}
             <Detail name="Domains">{named.length === 0 ? 'All' : named.join(', ')}</Detail>

@@ -6,4 +6,5 @@ export default defineScreen({
   nav: { group: 'Email', name: 'Queue', icon: Hourglass, to: '/queue', order: 3, shortcut: 'q', keywords: 'scheduled waiting retry hold release drop deferred' },
   module: 'sending',
   right: 'READ',
+  test: 'too',
 })

@@ -10,4 +10,5 @@ export default defineScreen({
   nav: { group: 'Email', name: 'Received', icon: Inbox, to: '/received', order: 4, shortcut: 'r', keywords: 'inbound incoming reply address rules' },
   module: 'inbound',
   right: 'READ',
+  test: 'too',
 })

@@ -6,4 +6,5 @@ export default defineScreen({
   nav: { group: 'Developers', name: 'API log', icon: Logs, to: '/requests', order: 5, keywords: 'requests errors status debug history' },
   module: 'apilog',
   right: 'READ',
+  test: 'too',
 })

@@ -6,4 +6,5 @@ export default defineScreen({
   nav: { group: 'Account', name: 'Your profile', icon: ShieldCheck, to: '/profile', order: 5, keywords: 'alerts notifications security password passkey authenticator second factor sessions sign out' },
   module: 'signin',
   right: 'PERSON',
+  test: 'too',
 })

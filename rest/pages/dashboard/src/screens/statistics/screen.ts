@@ -6,4 +6,5 @@ export default defineScreen({
   nav: { group: 'Email', name: 'Statistics', icon: ChartColumn, to: '/statistics', order: 6, keywords: 'figures deliverability bounces complaints opens clicks latency chart rates' },
   module: ['statistics', 'sending'],
   right: 'READ_SENT',
+  test: 'too',
 })

@@ -9,4 +9,5 @@ export default defineScreen({
   nav: { group: 'Deliver', name: 'Suppressions', icon: Ban, to: '/suppressions', order: 2, shortcut: 'u', keywords: 'blocked bounces complaints unsubscribed opt-outs' },
   module: 'suppression',
   right: 'READ',
+  test: 'too',
 })

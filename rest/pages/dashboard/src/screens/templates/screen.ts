@@ -9,4 +9,5 @@ export default defineScreen({
   nav: { group: 'Build', name: 'Templates', icon: LayoutTemplate, to: '/templates', order: 1, shortcut: 't', keywords: 'html subject preview liquid publish' },
   module: 'templates',
   right: 'READ',
+  test: 'too',
 })

@@ -9,4 +9,5 @@ export default defineScreen({
   nav: { group: 'Developers', name: 'Webhooks', icon: Webhook, to: '/webhooks', order: 1, shortcut: 'w', keywords: 'endpoints deliveries callbacks' },
   module: 'webhooks',
   right: 'READ',
+  test: 'too',
 })
