@@ -86,13 +86,6 @@ func takeOwnLink(ctx context.Context, tx *ent.Tx, purpose signinlink.Purpose, to
 	return takeLink(ctx, tx, purpose, token)
 }
 
-// endSiblings deletes the user's other links for the same purpose.
-func endSiblings(ctx context.Context, tx *ent.Tx, used *ent.SignInLink) error {
-	_, err := tx.SignInLink.Delete().Where(signinlink.PurposeEQ(used.Purpose), signinlink.UserID(*used.UserID),
-		signinlink.IDNEQ(used.ID), signinlink.Again(false)).Exec(ctx)
-	return err
-}
-
 // newLink stores a link and returns its token.
 func newLink(ctx context.Context, links *ent.SignInLinkClient, purpose signinlink.Purpose, life time.Duration,
 	set func(*ent.SignInLinkCreate)) (secret.String, error) {

@@ -126,7 +126,7 @@ func (r *componentReader) expand(ctx context.Context, kind, alias string, c cont
 	wrong := fault.Fields{}
 	used := map[string]component{}
 	size := 0
-	out.content.eachBody(func(field, locale string, e *language.Engine, source *string) {
+	eachBody(&out.content, func(field, locale string, e *language.Engine, source *string) {
 		if r.err != nil || size > maxTranslatedSize || ctx.Err() != nil {
 			return
 		}

@@ -142,7 +142,7 @@ func (c content) compileFlat(flats map[string]language.Flat, wrong fault.Fields)
 // check checks the sources of a draft that have no errors yet, and adds errors by field. If the kind is empty, it is
 // unknown.
 func (c content) check(kind string, wrong fault.Fields) {
-	c.eachBody(func(field, _ string, e *language.Engine, source *string) {
+	eachBody(&c, func(field, _ string, e *language.Engine, source *string) {
 		if wrong[field] != "" {
 			return
 		}
@@ -158,7 +158,7 @@ func (c content) check(kind string, wrong fault.Fields) {
 }
 
 // eachBody calls a function for each html and text, with the name of its field, its language, and its engine.
-func (c *content) eachBody(do func(field, locale string, e *language.Engine, source *string)) {
+func eachBody(c *content, do func(field, locale string, e *language.Engine, source *string)) {
 	each := func(prefix, locale string, html, text *string) {
 		if *html != "" {
 			do(prefix+"html", locale, language.HTML, html)

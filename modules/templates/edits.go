@@ -89,9 +89,9 @@ func recordEdit(ctx context.Context, tx *ent.Tx, t *ent.Template, author string,
 func (s *Service) Edits(ctx context.Context, accountID, idOrAlias string,
 	r page.Request) (page.Page[*ent.TemplateEdit], error) {
 	return listNumbered(ctx, s, accountID, idOrAlias, "edits", r,
-		func(t *ent.Template, at page.Position) ([]*ent.TemplateEdit, error) {
+		func(accountID, templateID string, at page.Position) ([]*ent.TemplateEdit, error) {
 			return s.db.Ent.TemplateEdit.Query().
-				Where(templateedit.AccountID(t.AccountID), templateedit.TemplateID(t.ID),
+				Where(templateedit.AccountID(accountID), templateedit.TemplateID(templateID),
 					at.NewestFirst(templateedit.FieldNumber)).
 				Order(at.Order(templateedit.FieldNumber)).Limit(at.Rows()).
 				Select(withoutBodies(templateedit.Columns)...).All(ctx)

@@ -16,9 +16,9 @@ import (
 func (s *Service) Versions(ctx context.Context, accountID, idOrAlias string,
 	r page.Request) (page.Page[*ent.TemplateVersion], error) {
 	return listNumbered(ctx, s, accountID, idOrAlias, "versions", r,
-		func(t *ent.Template, at page.Position) ([]*ent.TemplateVersion, error) {
+		func(accountID, templateID string, at page.Position) ([]*ent.TemplateVersion, error) {
 			return s.db.Ent.TemplateVersion.Query().
-				Where(templateversion.AccountID(t.AccountID), templateversion.TemplateID(t.ID),
+				Where(templateversion.AccountID(accountID), templateversion.TemplateID(templateID),
 					at.NewestFirst(templateversion.FieldNumber)).
 				Order(at.Order(templateversion.FieldNumber)).Limit(at.Rows()).
 				Select(withoutBodies(templateversion.Columns)...).All(ctx)
@@ -27,14 +27,14 @@ func (s *Service) Versions(ctx context.Context, accountID, idOrAlias string,
 
 // listNumbered returns one page of the numbered rows of a template: its versions or edits.
 func listNumbered[T any](ctx context.Context, s *Service, accountID, idOrAlias, list string, r page.Request,
-	read func(t *ent.Template, at page.Position) ([]T, error), number func(T) int) (page.Page[T], error) {
+	read func(accountID, templateID string, at page.Position) ([]T, error), number func(T) int) (page.Page[T], error) {
 	accountID = id.HomeAccount(accountID)
 	t, err := s.find(ctx, s.db.Ent.Template, accountID, idOrAlias)
 	if err != nil {
 		return page.Page[T]{}, err
 	}
 	return page.Read(s.cursors, page.List{Name: "templates/" + t.ID + "/" + list, AccountID: accountID}, r,
-		func(at page.Position) ([]T, error) { return read(t, at) },
+		func(at page.Position) ([]T, error) { return read(accountID, t.ID, at) },
 		func(row T) string { return strconv.Itoa(number(row)) })
 }
 

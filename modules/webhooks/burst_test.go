@@ -13,7 +13,7 @@ import (
 func TestFanOutWaitsForRoom(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := newFlights(8, maxPerEndpoint)
+		f := newFlights(8)
 		jobs := []delivery{{webhookID: "wh_1"}, {webhookID: "wh_2"}, {webhookID: "wh_3"}, {webhookID: "wh_4"}}
 		f.begin(f.claimLimits(time.Now()), jobs, time.Now())
 		waited := func() time.Duration {

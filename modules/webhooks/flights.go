@@ -22,7 +22,6 @@ const forgetAfter = time.Hour
 // safe for concurrent use.
 type inFlight struct {
 	most     int // all POSTs that are not late
-	per      int // concurrent POSTs per endpoint
 	doubtful int // maximum for slow endpoints
 	nudge    func()
 
@@ -57,8 +56,8 @@ func (e *endpointState) countLate(now time.Time) (n int) {
 	return n
 }
 
-func newFlights(most, per int) *inFlight {
-	return &inFlight{most: most, per: per, doubtful: max(1, most/2), nudge: func() {},
+func newFlights(most int) *inFlight {
+	return &inFlight{most: most, doubtful: max(1, most/2), nudge: func() {},
 		byID: map[string]*endpointState{}}
 }
 
@@ -108,7 +107,7 @@ func (f *inFlight) freshLimits(now time.Time) limits {
 }
 
 func (f *inFlight) roomOf(e *endpointState, now time.Time) int {
-	room := f.per
+	room := maxPerEndpoint
 	if !e.prompt || e.countLate(now) > 0 {
 		room = 1
 	}

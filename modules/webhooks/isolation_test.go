@@ -137,7 +137,7 @@ func TestDeliveriesAreKeptForThirtyDays(t *testing.T) {
 // there are.
 func TestHangingPostsReleaseCapacity(t *testing.T) {
 	t.Parallel()
-	f := newFlights(8, 4)
+	f := newFlights(8)
 	now := time.Unix(1_000_000, 0)
 	jobs := make([]delivery, 8)
 	for i := range jobs {
@@ -161,7 +161,7 @@ func TestHangingPostsReleaseCapacity(t *testing.T) {
 
 func TestPostsInFlightStayWithinLimits(t *testing.T) {
 	t.Parallel()
-	f := newFlights(12, 4)
+	f := newFlights(12)
 	now := time.Unix(1_000_000, 0)
 	job := func(webhook string) delivery { return delivery{webhookID: webhook} }
 	jobs := []delivery{job("a"), job("a"), job("b")}

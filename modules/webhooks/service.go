@@ -129,7 +129,7 @@ func New(p Params) (*Service, error) {
 
 func newDeliverer(p Params, c Config, poster *post.Poster, told observability) *deliverer {
 	d := &deliverer{db: p.DB, box: p.Box, signals: p.Signals, node: p.Node, poster: poster,
-		flights: newFlights(c.Concurrency, maxPerEndpoint), taking: newClaimLock(), idle: c.AcceptOnly,
+		flights: newFlights(c.Concurrency), taking: newClaimLock(), idle: c.AcceptOnly,
 		brief: string(p.Brief), poll: c.Poll, publisher: p.Events, observability: told}
 	d.worker = worker.New(worker.Queue[delivery, answer]{
 		Name: "webhooks", Claim: d.claim, Run: d.deliver, Settle: d.settle, Release: d.releaseClaims,

@@ -89,7 +89,7 @@ func TestModesAllowTheListedOperations(t *testing.T) {
 	b, _ := newPeopleBundle(t)
 	list := operations(t, b)
 	slices.SortFunc(list, func(a, b operation) int { return strings.Compare(a.id, b.id) })
-	lines := ""
+	var lines strings.Builder
 	for _, op := range list {
 		if op.public {
 			continue
@@ -114,7 +114,7 @@ func TestModesAllowTheListedOperations(t *testing.T) {
 			}
 		}
 		line := op.id + ": " + strings.Join(modes, ", ")
-		lines += strings.TrimSpace(line) + "\n"
+		lines.WriteString(strings.TrimSpace(line) + "\n")
 	}
-	expect.Golden(t, "test_mode.txt", lines)
+	expect.Golden(t, "test_mode.txt", lines.String())
 }

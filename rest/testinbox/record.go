@@ -17,7 +17,7 @@ import (
 const modeTest = "test"
 
 // CapturedHead is an email without its content. It is exported because it is embedded.
-type CapturedHead struct { //nolint:revive // the document has the name of the type
+type CapturedHead struct {
 	ID         string    `json:"id" doc:"ID of the captured email." example:"tml_Yk3v9QpA1mW5rT8yB2nC4w"`
 	Mode       string    `json:"mode" enum:"test" doc:"Always test."`
 	From       string    `json:"from" doc:"The From field of the message, decoded." example:"Ada <ada@example.com>"`

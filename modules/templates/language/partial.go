@@ -116,28 +116,8 @@ func (o *outline) readRender(t tag) (name string, given []givenArgument, err err
 		if slices.ContainsFunc(given, func(other givenArgument) bool { return other.name == g.name }) {
 			return "", nil, o.problemAt(t.Start, "there are two arguments with the name %s", g.name)
 		}
-		v := list[i]
-		written := t.arguments[places[i].Start:places[i].End]
-		switch {
-		case v.kind == tokenString:
-			g.literal, g.typ = written, TypeString
-			if reason := badLiteral(written); reason != "" {
-				return "", nil, o.problemAt(t.Start, "the argument %s %s", g.name, reason)
-			}
-		case v.kind == tokenNumber:
-			g.literal, g.typ = written, TypeNumber
-		case v.kind == tokenName && (v.text == "true" || v.text == "false"):
-			g.literal, g.typ = v.text, TypeBoolean
-		case v.kind == tokenName && v.text == "nil":
-			g.literal = v.text
-		case v.kind == tokenName && !slices.Contains(wordsOfTheLanguage, v.text):
-			g.path = v
-			for i+1 < len(list) && list[i+1].kind == tokenProperty {
-				i++
-				g.property += "." + list[i].text
-			}
-		default:
-			return "", nil, o.problemAt(t.Start, "the argument %s must be a literal or the name of a variable", g.name)
+		if i, err = o.readValue(t, list, places, i, &g); err != nil {
+			return "", nil, err
 		}
 		if i++; i < len(list) && list[i] != (token{tokenSymbol, ","}) && list[i].kind != tokenKeyword {
 			return "", nil, o.problemAt(t.Start, "the argument %s must be a literal or the name of a variable, without filters",
@@ -146,6 +126,34 @@ func (o *outline) readRender(t tag) (name string, given []givenArgument, err err
 		given = append(given, g)
 	}
 	return name, given, nil
+}
+
+// readValue parses the value of an argument at index i, and returns the index of its last token.
+func (o *outline) readValue(t tag, list []token, places []Span, i int, g *givenArgument) (int, error) {
+	v := list[i]
+	written := t.arguments[places[i].Start:places[i].End]
+	switch {
+	case v.kind == tokenString:
+		g.literal, g.typ = written, TypeString
+		if reason := badLiteral(written); reason != "" {
+			return i, o.problemAt(t.Start, "the argument %s %s", g.name, reason)
+		}
+	case v.kind == tokenNumber:
+		g.literal, g.typ = written, TypeNumber
+	case v.kind == tokenName && (v.text == "true" || v.text == "false"):
+		g.literal, g.typ = v.text, TypeBoolean
+	case v.kind == tokenName && v.text == "nil":
+		g.literal = v.text
+	case v.kind == tokenName && !slices.Contains(wordsOfTheLanguage, v.text):
+		g.path = v
+		for i+1 < len(list) && list[i+1].kind == tokenProperty {
+			i++
+			g.property += "." + list[i].text
+		}
+	default:
+		return i, o.problemAt(t.Start, "the argument %s must be a literal or the name of a variable", g.name)
+	}
+	return i, nil
 }
 
 // bind returns the arguments of a partial for a tag render.

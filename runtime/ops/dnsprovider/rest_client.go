@@ -79,9 +79,12 @@ func (c restClient) callOnce(ctx context.Context, method, path string, query url
 type restError struct {
 	status  int
 	method  string
-	ID      string
-	Message string
-	Nested  struct{ Code, Message string } `json:"error"`
+	ID      string `json:"id"`
+	Message string `json:"message"`
+	Nested  struct {
+		Code    string `json:"code"`
+		Message string `json:"message"`
+	} `json:"error"`
 }
 
 func (e *restError) Error() string {

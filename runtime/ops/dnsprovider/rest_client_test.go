@@ -150,7 +150,7 @@ func TestHetznerWaitsForActions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var asked []string
-			_, z := serve(t, "hetzner", func(b *book) http.Handler {
+			_, z := serve(t, "hetzner", func(*book) http.Handler {
 				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					if asked = append(asked, r.URL.RequestURI()); r.Method == http.MethodPost {
 						reply(w, 201, object{"action": object{"id": 4711, "status": "running", "error": nil}})
