@@ -14,11 +14,6 @@ func ID(id int64) predicate.SignInLink {
 	return predicate.SignInLink(sql.FieldEQ(FieldID, id))
 }
 
-// IDNEQ applies the NEQ predicate on the ID field.
-func IDNEQ(id int64) predicate.SignInLink {
-	return predicate.SignInLink(sql.FieldNEQ(FieldID, id))
-}
-
 // TokenHash applies equality check predicate on the "token_hash" field. It's identical to TokenHashEQ.
 func TokenHash(v []byte) predicate.SignInLink {
 	return predicate.SignInLink(sql.FieldEQ(FieldTokenHash, v))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/work/event"
 )
@@ -24,7 +25,8 @@ type Erased struct {
 }
 
 // Erase deletes the stored data of an address as a recipient of the account, and the mail received from it or
-// addressed to it. It is safe to repeat. Error: Invalid for email.
+// addressed to it, also in test mode. A test tenant erases its own data only. It is safe to repeat. Error: Invalid for
+// email.
 func (s *Service) Erase(ctx context.Context, accountID, email string) (Erased, error) {
 	parsed, err := address.Parse(email)
 	if err != nil {
@@ -33,8 +35,34 @@ func (s *Service) Erase(ctx context.Context, accountID, email string) (Erased, e
 	if parsed.Name != "" {
 		return Erased{}, fault.InvalidField("email", "must be an address without a display name")
 	}
-	addr := strings.ToLower(parsed.AddrSpec())
 	var done Erased
+	for _, tenant := range bothModes(accountID) {
+		erased, err := s.eraseOfTenant(ctx, tenant, strings.ToLower(parsed.AddrSpec()))
+		done.add(erased)
+		if err != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}
+
+// bothModes returns an account and its test tenant, or only a test tenant.
+func bothModes(tenant string) []string {
+	if id.IsTestTenant(tenant) {
+		return []string{tenant}
+	}
+	return []string{tenant, id.TestTenantOf(tenant)}
+}
+
+func (e *Erased) add(more Erased) {
+	e.Emails += more.Emails
+	e.Redacted += more.Redacted
+	e.Suppressions += more.Suppressions
+	e.Received += more.Received
+	e.Events += more.Events
+}
+
+func (s *Service) eraseOfTenant(ctx context.Context, accountID, addr string) (done Erased, err error) {
 	if err := s.eraseKept(ctx, accountID, addr, true); err != nil {
 		return done, err
 	}
@@ -90,18 +118,20 @@ func (s *Service) eraseKept(ctx context.Context, accountID, addr string, actingO
 	return nil
 }
 
-// EraseUser deletes the stored data of a person by an id that the account assigned. It is safe to repeat.
+// EraseUser is Erase for a person by an id that the account assigned.
 // Error: Invalid for user_id.
 func (s *Service) EraseUser(ctx context.Context, accountID, userID string) error {
 	if strings.ContainsFunc(userID, unicode.IsControl) || utf8.RuneCountInString(userID) > maxUserID {
 		return fault.InvalidField("user_id", "must have at most %d characters and no control characters", maxUserID)
 	}
-	for _, kept := range s.kept {
-		if kept.EraseUser == nil {
-			continue
-		}
-		if _, err := kept.EraseUser(ctx, accountID, userID); err != nil {
-			return fmt.Errorf("erase %s: %w", kept.What, err)
+	for _, tenant := range bothModes(accountID) {
+		for _, kept := range s.kept {
+			if kept.EraseUser == nil {
+				continue
+			}
+			if _, err := kept.EraseUser(ctx, tenant, userID); err != nil {
+				return fmt.Errorf("erase %s: %w", kept.What, err)
+			}
 		}
 	}
 	return nil

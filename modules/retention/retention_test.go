@@ -189,8 +189,11 @@ func TestEraseContinuesAfterError(t *testing.T) {
 	mail := &stock{}
 	s := newService(t, mail, nil)
 	got, err := s.Erase(t.Context(), "acc_a", "Bob@Example.net")
-	if err != nil || got != (Erased{Emails: 1, Redacted: 1}) {
-		t.Errorf("Erase returned %+v, %v, want one email and one redacted", got, err)
+	if err != nil || got != (Erased{Emails: 2, Redacted: 2}) {
+		t.Errorf("Erase returned %+v, %v, want one email and one redacted in each mode", got, err)
+	}
+	if got, err := s.Erase(t.Context(), "tst_a", "bob@example.net"); err != nil || got != (Erased{Emails: 1, Redacted: 1}) {
+		t.Errorf("Erase in test mode returned %+v, %v, want live data untouched", got, err)
 	}
 	mail.fail, mail.calls = errGone, nil
 	if _, err := s.Erase(t.Context(), "acc_a", "bob@example.net"); err == nil || len(mail.calls) != 1 {
@@ -221,16 +224,16 @@ func TestActiveDataIsErasedFirstAndAgain(t *testing.T) {
 	s := New(Params{DB: d, Stores: Stores{Mail: mail, Follower: mail},
 		Kept:  []module.PersonalData{keep("texts", false), keep("notes", false), keep("runs", true)},
 		Facts: bus.New(d, log, bus.Options{}), Logger: log})
-	if _, err := s.Erase(t.Context(), "acc_a", "bob@example.net"); err != nil {
+	if _, err := s.Erase(t.Context(), "tst_a", "bob@example.net"); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"erase runs of bob@example.net", "follow acc_a 2", "erase runs of bob@example.net",
+	want := []string{"erase runs of bob@example.net", "follow tst_a 2", "erase runs of bob@example.net",
 		"erase notes of bob@example.net", "erase texts of bob@example.net"}
 	if !slices.Equal(mail.calls, want) {
 		t.Errorf("Erase made the calls %q, want %q", mail.calls, want)
 	}
 	mail.calls = nil
-	if err := s.EraseUser(t.Context(), "acc_a", "u1"); err != nil {
+	if err := s.EraseUser(t.Context(), "tst_a", "u1"); err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{"erase runs of u1", "erase notes of u1", "erase texts of u1"}; !slices.Equal(mail.calls, want) {
