@@ -46,6 +46,7 @@ for (const path of paths) {
   await page.goto(base + path)
   await settled(page)
   check(await banner.count() === 1, `${path} has the banner`)
+  check(await page.getByRole('button', { name: /^(Add a domain|New template|New automation)$/ }).count() === 0, `${path} offers no change of what both modes share`)
   check(await page.getByText('Only in live mode').count() === 0, `${path} shows nothing of live mode`)
   check(await page.getByRole('main').getByRole('alert').count() === 0, `${path} loads: ${await page.getByRole('main').getByRole('alert').allInnerTexts()}`)
 }

@@ -10,6 +10,9 @@ import type { Screen } from './screen'
 import { Viewer, type Right, type ViewerQuery } from './viewer.gen'
 
 export type { Right }
+
+// Ability is a right, or DEFINE: to change what both modes share.
+export type Ability = Right | 'DEFINE'
 export type Development = NonNullable<DevelopmentSeedsQuery['viewer']['development']>
 type ViewerData = ViewerQuery['viewer']
 
@@ -56,7 +59,8 @@ export function useViewer() {
     ...viewer,
     // rights lists what the role allows; `can` checks one of them.
     rights: viewer.can,
-    can: (right: Right) => viewer.can.includes(right),
+    // Test mode shares domains, templates and automations with live mode, and cannot change them.
+    can: (right: Ability) => (right === 'DEFINE' ? !testMode && viewer.can.includes('WRITE') : viewer.can.includes(right)),
     has: (module: string) => viewer.modules.includes(module),
   }
 }

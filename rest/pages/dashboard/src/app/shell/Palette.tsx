@@ -9,7 +9,7 @@ import { Time } from '@/parts/Time'
 import { findPage, pageOfId } from '../ids'
 import { buildNav } from '../registry'
 import { setTheme } from '../theme'
-import { useViewer, type Right } from '../viewer'
+import { useViewer, type Ability } from '../viewer'
 import { PaletteSearch } from './palette.gen'
 import { closePalette as close, paletteText, shortcutsOpen } from './state'
 
@@ -31,15 +31,15 @@ const pathOf: Record<string, (id: string, detail: string) => string> = {
 interface Action {
   name: string
   to: string
-  right: Right
+  right: Ability
   module?: string
 }
 
 const actions: Action[] = [
-  { name: 'Add domain', to: '/domains?add=1', right: 'WRITE', module: 'domains' },
-  { name: 'New template', to: '/templates?new=1', right: 'WRITE', module: 'templates' },
-  { name: 'New automation', to: '/automations?new=1', right: 'WRITE', module: 'automations' },
-  { name: 'Create API key', to: '/keys?create=sending', right: 'WRITE' },
+  { name: 'Add domain', to: '/domains?add=1', right: 'DEFINE', module: 'domains' },
+  { name: 'New template', to: '/templates?new=1', right: 'DEFINE', module: 'templates' },
+  { name: 'New automation', to: '/automations?new=1', right: 'DEFINE', module: 'automations' },
+  { name: 'Create API key', to: '/keys?create=sending', right: 'DEFINE' },
   { name: 'Add webhook endpoint', to: '/webhooks?add=1', right: 'WRITE', module: 'webhooks' },
   { name: 'Suppress an address', to: '/suppressions?add=1', right: 'WRITE', module: 'suppression' },
   { name: 'Invite a member', to: '/team?invite=1', right: 'TEAM', module: 'signin' },

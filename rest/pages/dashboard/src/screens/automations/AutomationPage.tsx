@@ -52,7 +52,7 @@ export default function AutomationPage() {
 
 function Loaded({ automation: a }: { automation: Detail }) {
   const { can, has } = useViewer()
-  const write = can('WRITE')
+  const write = can('DEFINE')
   const client = useQueryClient()
   const navigate = useNavigate()
   const [address, change] = useSearchParams()

@@ -51,7 +51,7 @@ export default function Automations() {
   const add = () => change({ new: '1' })
   return (
     <>
-      <PageHead title="Automations">{can('WRITE') && <button type="button" className="btn primary" onClick={add}><Plus aria-hidden />New automation</button>}</PageHead>
+      <PageHead title="Automations">{can('DEFINE') && <button type="button" className="btn primary" onClick={add}><Plus aria-hidden />New automation</button>}</PageHead>
       <FilterBar placeholder="Name" error={wrong} hints={['status:active', 'event:user.created']} choices={[{ field: 'status', label: 'Any status', values: statuses.map((value) => ({ value, name: value.charAt(0).toUpperCase() + value.slice(1) })) }]} />
       <DataTable
         label="Automations" rows={list.rows} columns={columns} idOf={(a) => a.id} nameOf={(a) => a.name} loading={list.isLoading} error={list.error} retry={() => void list.refetch()}
@@ -59,12 +59,12 @@ export default function Automations() {
         empty={q ? (
           <EmptyState icon={Workflow} title="No automations match" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>} />
         ) : (
-          <EmptyState icon={Workflow} title="No automations yet" action={can('WRITE') && <button type="button" className="btn primary" onClick={add}>New automation</button>} command="postrider automation push automations/">
+          <EmptyState icon={Workflow} title="No automations yet" action={can('DEFINE') && <button type="button" className="btn primary" onClick={add}>New automation</button>} command="postrider automation push automations/">
             An automation is a sequence of steps triggered by your events, such as a sign-up or a failed payment. Start from an example here, or keep definitions in a repository.
           </EmptyState>
         )}
       />
-      {address.new && can('WRITE') && <NewAutomation onClose={() => change({ new: undefined })} />}
+      {address.new && can('DEFINE') && <NewAutomation onClose={() => change({ new: undefined })} />}
     </>
   )
 }

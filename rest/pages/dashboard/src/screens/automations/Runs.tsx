@@ -61,7 +61,7 @@ export function Runs({ automation: a }: { automation: Detail }) {
       <FilterBar placeholder="Email address or user ID" error={wrong} hints={['status:failed', ...a.steps.slice(0, 2).map((s) => `step:${s.key}`), 'version:1', 'user:user-17']}
         choices={[{ field: 'status', label: 'Any status', values: statuses.map((value) => ({ value, name: value.charAt(0).toUpperCase() + value.slice(1) })) }, { field: 'step', label: 'Any step', values: a.steps.map((s) => ({ value: s.key, name: s.key })) }]}
       >
-        {can('WRITE') && a.stats.failed > 0 && <button type="button" className="btn" onClick={() => setRetry(true)}>Retry failed</button>}
+        {can('DEFINE') && a.stats.failed > 0 && <button type="button" className="btn" onClick={() => setRetry(true)}>Retry failed</button>}
       </FilterBar>
       <DataTable
         label="Runs" rows={list.rows} columns={columns} idOf={(r) => r.id} nameOf={(r) => r.email ?? r.userId ?? r.id} loading={list.isLoading} error={list.error} retry={() => void list.refetch()}

@@ -27,7 +27,7 @@ export function Keys({ domain, read }: { domain: Domain; read: () => Promise<unk
     await read()
     toast.success('New key created. Publish its record, then verify.')
   }
-  const act = can('WRITE') && !waits ? <button type="button" className="btn sm" onClick={() => setAsking(newIdempotencyKey())}><RotateCw aria-hidden />Rotate key</button> : undefined
+  const act = can('DEFINE') && !waits ? <button type="button" className="btn sm" onClick={() => setAsking(newIdempotencyKey())}><RotateCw aria-hidden />Rotate key</button> : undefined
   return (
     <Card title="DKIM keys" actions={act} padded={false} footer={waits && <span className="py-1.5">The key <code>{waits.selector}</code> is waiting for its DNS record. Publish it (DNS records tab), then verify. Until then, mail is signed with the current key.</span>}>
       {domain.dkimKeys.length === 0 ? <EmptyState icon={KeyRound} title="No keys yet">Verify the domain to create one.</EmptyState> : (

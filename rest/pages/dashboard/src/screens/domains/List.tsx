@@ -54,7 +54,7 @@ export default function List() {
   const rows = q ? list.rows.filter((d) => matches(d, q)) : list.rows
   useAllPages(list, q !== '')
 
-  const add = can('WRITE') ? <button type="button" className="btn primary" onClick={() => setAdding(true)}><Plus aria-hidden />Add a domain</button> : undefined
+  const add = can('DEFINE') ? <button type="button" className="btn primary" onClick={() => setAdding(true)}><Plus aria-hidden />Add a domain</button> : undefined
   const empty = q
     ? <EmptyState icon={Globe} title="No matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>}>No domains match this filter.</EmptyState>
     : <EmptyState icon={Globe} title="No domains yet" action={add} command={{ request: { path: '/domains', body: { name: 'example.com' } }, scope: 'full' }}>Add the domain you send from and publish its DNS records. You can send once they’re verified.</EmptyState>
@@ -67,7 +67,7 @@ export default function List() {
         label="Domains" rows={rows} columns={columns} idOf={(d) => d.id} nameOf={(d) => d.name} onOpen={(id) => id && void navigate({ to: `/domains/${id}` })}
         loading={list.isPending} error={list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={list.more} empty={empty}
       />
-      {adding && can('WRITE') && <AddDomain onClose={() => setAdding(false)} />}
+      {adding && can('DEFINE') && <AddDomain onClose={() => setAdding(false)} />}
     </>
   )
 }

@@ -68,7 +68,7 @@ function View({ domain, read }: { domain: Domain; read: () => Promise<unknown> }
     if (open === 0) toast.success(`${domain.name} verified: all required records found`)
   })
   const look = domainLooks[domain.status]
-  const may = can('WRITE')
+  const may = can('DEFINE')
   const tab = address.tab ?? 'records'
 
   async function remove() {

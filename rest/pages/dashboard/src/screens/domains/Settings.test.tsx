@@ -5,7 +5,7 @@ import { createRoot } from 'react-dom/client'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { Domain } from './Page'
 
-const server = vi.hoisted(() => ({ rights: ['WRITE'], patched: [] as unknown[], refuse: null as Error | null }))
+const server = vi.hoisted(() => ({ rights: ['DEFINE'], patched: [] as unknown[], refuse: null as Error | null }))
 vi.mock('@/app/viewer', () => ({ useViewer: () => ({ can: (right: string) => server.rights.includes(right), has: () => true }) }))
 vi.mock('@/api/rest', () => ({
   unwrap: (p: Promise<unknown>) => p,
@@ -16,7 +16,7 @@ const { Settings } = await import('./Settings')
 ;(globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true
 
 let leave = () => {}
-beforeEach(() => { server.rights = ['WRITE']; server.patched = []; server.refuse = null })
+beforeEach(() => { server.rights = ['DEFINE']; server.patched = []; server.refuse = null })
 afterEach(() => leave())
 
 const domain = { id: 'dom_1', name: 'example.com', status: 'VERIFIED', dkimKeys: [], tlsMode: 'OPPORTUNISTIC', openTracking: false, clickTracking: false, inboundEnabled: true, mtaSts: 'OFF', bimiLogoUrl: 'https://example.com/a.svg', bimiCertificateUrl: null } as unknown as Domain

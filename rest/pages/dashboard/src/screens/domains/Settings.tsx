@@ -1,3 +1,4 @@
+import { testMode } from '@/api/mode'
 import { unwrap, rest } from '@/api/rest'
 import { useState } from 'react'
 import type { components } from '@/api/rest.gen'
@@ -48,11 +49,11 @@ export function Settings({ domain, read }: { domain: Domain; read: () => Promise
     await read()
     toast.success('Saved')
   })
-  const locked = !can('WRITE') || save.busy
+  const locked = !can('DEFINE') || save.busy
   const early = domain.status === 'PENDING'
   const ed25519 = domain.dkimKeys.some((k) => k.algorithm.startsWith('ed25519') && k.status !== 'retired')
   return (
-    <Card title="Settings" footer={<span>{can('WRITE') ? 'Changes are saved immediately and apply to new mail.' : 'Your role can view these settings but not change them.'}</span>}>
+    <Card title="Settings" footer={<span>{can('DEFINE') ? 'Changes are saved immediately and apply to new mail.' : testMode ? 'These are the settings of live mode.' : 'Your role can view these settings but not change them.'}</span>}>
       <div className="grid max-w-[640px] gap-5">
         {early && <p className="rounded-control bg-warn-soft px-3 py-2 text-warn">Tracking and TLS are available once the domain is verified.</p>}
         {has('tracking') && (

@@ -51,7 +51,7 @@ export function Tracking({ domain }: { domain: Domain }) {
     await host.refetch()
   })
   const h = host.data
-  const may = can('WRITE')
+  const may = can('DEFINE')
   const acts = h && may && (
     <>
       <button type="button" className="btn sm" disabled={verify.busy} onClick={() => void verify.run()}><RefreshCw aria-hidden />{verify.busy ? 'Checking…' : 'Verify now'}</button>

@@ -52,7 +52,7 @@ export default function TemplatePage() {
 
 function EditorPage({ template }: { template: Template }) {
   const { can, has } = useViewer()
-  const write = can('WRITE')
+  const write = can('DEFINE')
   const editor = useEditor(template)
   const { draft, dirty, change, wrong } = editor
   const [address, setAddress] = useSearchParams()

@@ -63,7 +63,7 @@ export default function Templates() {
   const add = () => change({ new: '1' })
   return (
     <>
-      <PageHead title="Templates">{can('WRITE') && <button type="button" className="btn primary" onClick={add}><Plus aria-hidden />New template</button>}</PageHead>
+      <PageHead title="Templates">{can('DEFINE') && <button type="button" className="btn primary" onClick={add}><Plus aria-hidden />New template</button>}</PageHead>
       <FilterBar
         placeholder="Name, alias or subject" hints={['status:draft', 'status:published', 'status:changed', 'kind:layout', 'alias:receipt']}
         choices={[{ field: 'kind', label: 'Any kind', values: [{ value: 'template', name: 'Templates' }, { value: 'layout', name: 'Layouts' }, { value: 'partial', name: 'Partials' }] }, { field: 'status', label: 'Any status', values: [{ value: 'draft', name: 'Draft' }, { value: 'published', name: 'Published' }, { value: 'changed', name: 'Unpublished changes' }, { value: 'outdated', name: 'Update available' }] }]}
@@ -76,14 +76,14 @@ export default function Templates() {
           <EmptyState icon={LayoutTemplate} title="No templates match" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>} />
         ) : (
           <EmptyState
-            icon={LayoutTemplate} title="No templates yet" action={can('WRITE') && <button type="button" className="btn primary" onClick={add}>New template</button>}
+            icon={LayoutTemplate} title="No templates yet" action={can('DEFINE') && <button type="button" className="btn primary" onClick={add}>New template</button>}
             command={{ request: { path: '/templates', body: { name: 'Receipt', alias: 'receipt', subject: 'Your receipt {{order}}', html: '<p>Thank you.</p>' } }, scope: 'full' }}
           >
             Templates are reusable emails with variables.
           </EmptyState>
         )}
       />
-      {address.new && can('WRITE') && <NewTemplate onClose={() => change({ new: undefined })} />}
+      {address.new && can('DEFINE') && <NewTemplate onClose={() => change({ new: undefined })} />}
     </>
   )
 }
