@@ -4,6 +4,7 @@ import { Download, Globe, RefreshCw, Trash2, Upload } from 'lucide-react'
 import { useState } from 'react'
 import { useGraphQL, keyOf } from '@/api/graphql'
 import { useLive } from '@/api/live'
+import { testMode } from '@/api/mode'
 import { unwrap, rest } from '@/api/rest'
 import { useSearchParams } from '@/app/searchParams'
 import { toast } from '@/app/toasts'
@@ -84,7 +85,7 @@ function View({ domain, read }: { domain: Domain; read: () => Promise<unknown> }
         <Menu
           entries={[
             { name: 'Publish to DNS provider', icon: Upload, run: () => setDialog('publish'), hidden: !may },
-            { name: 'Download zone file', icon: Download, run: () => void saveZoneFile(domain).catch(toast.error) },
+            { name: 'Download zone file', icon: Download, run: () => void saveZoneFile(domain).catch(toast.error), hidden: testMode },
             { name: 'Delete domain', icon: Trash2, run: () => setDialog('delete'), danger: true, hidden: !may },
           ]}
         />
@@ -103,14 +104,14 @@ function View({ domain, read }: { domain: Domain; read: () => Promise<unknown> }
         </div>
         <Tabs
           label={domain.name} value={tab} onChange={(key) => change({ tab: key === 'records' ? undefined : key })}
-          tabs={[{ key: 'records', name: 'DNS records', count: domain.records.length }, { key: 'settings', name: 'Settings' }, { key: 'keys', name: 'DKIM keys', count: domain.dkimKeys.length }, { key: 'checks', name: 'Checks' }, ...(has('deliverability') ? [{ key: 'deliverability', name: 'Deliverability' }] : [])]}
+          tabs={[{ key: 'records', name: 'DNS records', count: domain.records.length }, { key: 'settings', name: 'Settings' }, { key: 'keys', name: 'DKIM keys', count: domain.dkimKeys.length }, { key: 'checks', name: 'Checks' }, ...(has('deliverability') && !testMode ? [{ key: 'deliverability', name: 'Deliverability' }] : [])]}
         >
           <div className="grid min-w-0 content-start gap-4 p-4 md:gap-6 md:p-6">
             {tab === 'records' && <><Records domain={domain} publish={may ? () => setDialog('publish') : undefined} /><Dmarc domain={domain} /></>}
-            {tab === 'settings' && <><Settings domain={domain} read={read} />{has('tracking') && <Tracking domain={domain} />}</>}
+            {tab === 'settings' && <><Settings domain={domain} read={read} />{has('tracking') && !testMode && <Tracking domain={domain} />}</>}
             {tab === 'keys' && <Keys domain={domain} read={read} />}
             {tab === 'checks' && <Checks id={domain.id} />}
-            {tab === 'deliverability' && has('deliverability') && <Deliverability id={domain.id} publish={may ? (dmarc) => setDialog({ dmarc }) : undefined} />}
+            {tab === 'deliverability' && has('deliverability') && !testMode && <Deliverability id={domain.id} publish={may ? (dmarc) => setDialog({ dmarc }) : undefined} />}
           </div>
         </Tabs>
       </div>

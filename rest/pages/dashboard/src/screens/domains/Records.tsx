@@ -1,4 +1,5 @@
 import { Download, Upload } from 'lucide-react'
+import { testMode } from '@/api/mode'
 import { toast } from '@/app/toasts'
 import { Badge } from '@/parts/Badge'
 import { CopyButton } from '@/parts/CopyButton'
@@ -18,7 +19,7 @@ export function Records({ domain, publish }: { domain: Domain; publish?: () => v
   const zone = found && (domain.name === found || domain.name.endsWith(`.${found}`)) ? found : domain.name
   const acts = (
     <>
-      <button type="button" className="btn sm" onClick={() => void saveZoneFile(domain).catch(toast.error)}><Download aria-hidden />Zone file</button>
+      {!testMode && <button type="button" className="btn sm" onClick={() => void saveZoneFile(domain).catch(toast.error)}><Download aria-hidden />Zone file</button>}
       {publish && <button type="button" className="btn sm" onClick={publish}><Upload aria-hidden />Publish to DNS provider</button>}
     </>
   )

@@ -1,13 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
+import { testMode } from '@/api/mode'
 import { unwrap, rest } from '@/api/rest'
 
-// useProvider detects the DNS provider of the domain's zone.
+// useProvider detects the DNS provider of the domain's zone, in live mode only.
 export function useProvider(id: string) {
   return useQuery({
     queryKey: ['DomainProvider', id],
     queryFn: () => unwrap(rest.GET('/domains/{id}/dns-provider', { params: { path: { id } } })).then((a) => a.provider),
     staleTime: 600_000,
     retry: false,
+    enabled: !testMode,
   })
 }
 
