@@ -39,7 +39,7 @@ export function ApiKeys({ create }: { create?: ReactNode }) {
         empty={<EmptyState icon={KeyRound} title="No API keys yet" action={create}>Your app needs an API key to use the API. Send it as Authorization: Bearer.</EmptyState>}
         columns={[
           { key: 'prefix', head: 'Key', width: '152px', from: 'mid', cell: (k) => <code className="text-ink-2">{k.prefix}…</code> },
-          { key: 'mode', head: 'Mode', width: '72px', from: 'slim', cell: (k) => <span className="chip">{k.mode === 'TEST' ? 'Test' : 'Live'}</span> },
+          { key: 'mode', head: 'Mode', width: '72px', from: 'huge', cell: (k) => <span className="chip">{k.mode === 'TEST' ? 'Test' : 'Live'}</span> },
           { key: 'scope', head: 'Scope', width: '88px', from: 'slim', cell: (k) => <span className="chip" title={scopes[k.scope].means}>{scopes[k.scope].word}</span> },
           { key: 'domains', head: 'Domains', width: '168px', from: 'vast', cell: (k) => <DomainNames ids={k.domainIds} domains={domains} /> },
         ]}
