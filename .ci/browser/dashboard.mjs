@@ -39,6 +39,15 @@ export const pathsOf = page => menuOf(page).evaluateAll(links => links.map(a => 
 // seen is a visible text: narrow pages contain texts that wide ones hide.
 export const seen = (page, text) => page.getByText(text).filter({ visible: true })
 
+// showNew waits for a row of a live list. New rows are announced first, unless a refresh of the list shows them.
+export async function showNew(page, row) {
+  const news = page.getByRole('button', { name: /^Show \d+ new$/ })
+  while (!await row.isVisible()) {
+    await row.or(news).first().waitFor()
+    if (await news.isVisible()) await news.click({ timeout: 2000 }).catch(() => {})
+  }
+}
+
 // settled waits until nothing is loading. The event stream stays open, so the network is never idle.
 export const settled = page => page.waitForFunction(() => document.querySelector('main h1') && !document.querySelector('[aria-busy=true], .skeleton'))
 

@@ -2,7 +2,7 @@
 // session ends during input, the input is still there after signing in again. When the browser's clock is wrong
 // by a day, times still use the clock of the service.
 import { check, nothing, open, watch } from './browser.mjs'
-import { api, base, seen, send, signIn } from './dashboard.mjs'
+import { api, base, seen, showNew, send, signIn } from './dashboard.mjs'
 import { line } from './connection.mjs'
 
 const { port, cut, mend } = await line(base)
@@ -27,19 +27,11 @@ for (const subject of subjects) await send({ subject })
 await mend()
 await page.getByText('Connection lost').waitFor({ state: 'detached' })
 await live()
-for (const subject of subjects) {
-  const news = page.getByRole('button', { name: /^Show \d+ new$/ })
-  const row = seen(page, subject).first()
-  while (!await row.isVisible()) {
-    await row.or(news).first().waitFor()
-    if (await news.isVisible()) await news.click({ timeout: 2000 }).catch(() => {}) // a refresh may show the rows first
-  }
-}
+for (const subject of subjects) await showNew(page, seen(page, subject).first())
 cutOff = false
 const later = `Afterwards ${Date.now()}`
 await send({ subject: later })
-await page.getByRole('button', { name: 'Show 1 new' }).click()
-await seen(page, later).first().waitFor()
+await showNew(page, seen(page, later).first())
 
 // 2. The session ends while a template is edited, and while a form is open. Reads detect it first.
 const { template } = await api('POST', '/templates', { name: 'Half written', subject: 'Draft', html: '<p>Hello</p>' })

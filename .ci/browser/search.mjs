@@ -1,7 +1,7 @@
 // What people paste into a search: the number of an order, a part of an address, a domain, an id. Fields are completed
 // and shown as chips, errors have their position, views are saved, and the audit log shows who changed what.
 import { check, nothing, open, violations, watch } from './browser.mjs'
-import { api, base, signIn, visit } from './dashboard.mjs'
+import { api, base, seen, showNew, signIn, visit } from './dashboard.mjs'
 
 const { browser, context } = await open({ viewport: { width: 1440, height: 900 } })
 const wrong = watch(context, base, text => text.includes('400'))
@@ -99,7 +99,7 @@ const expectOrder = wanted => page.waitForFunction(w => [...document.querySelect
 await expectOrder('first,second,third')
 await page.getByText('Live', { exact: true }).waitFor()
 await schedule('zeroth@other.test', 0.5)
-await page.getByRole('button', { name: /1 new/ }).click()
+await showNew(page, seen(page, 'zeroth@other.test').first())
 await expectOrder('zeroth,first,second,third')
 await page.getByRole('button', { name: 'Time', exact: true }).click()
 await expectOrder('third,second,first,zeroth')
