@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/pem"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -21,9 +22,13 @@ import (
 var setUpLink = regexp.MustCompile(`(http://\S+)/setup#(\S+)`)
 
 // A new service prints one setup link, which creates the first user. The link works once. Afterwards, access
-// requires credentials, and later starts print no link.
+// requires credentials, and later starts print no link. The port for inbound mail is in use, as on a machine with another
+// mail server; without root, the service may not listen on it anyway.
 func TestNewServicePrintsOneSetupLink(t *testing.T) {
 	t.Parallel()
+	if other, err := new(net.ListenConfig).Listen(t.Context(), "tcp", ":25"); err == nil {
+		t.Cleanup(func() { other.Close() })
+	}
 	port := freePort(t)
 	base, at := "http://mail.postrider.test:"+strconv.Itoa(port), "127.0.0.1:"+strconv.Itoa(port)
 	environment := []string{"POSTRIDER_MASTER_KEY=" + strings.Repeat("QUFB", 10) + "QUE="}

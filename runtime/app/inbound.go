@@ -32,9 +32,7 @@ var inboundPeers = fx.Provide(newVerifier, newSpamFilter)
 var testMail = fx.Options(
 	fx.Provide(func(s *devinbox.Service) outbound.TestMail { return s }),
 	fx.Invoke(func(s *devinbox.Service, _ outbound.TestMail, in *listeners.Inbound) {
-		if in != nil {
-			s.ReportTo(in.Addr())
-		}
+		s.ReportTo(in.Addr())
 	}),
 )
 

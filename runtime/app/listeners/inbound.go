@@ -105,8 +105,13 @@ func listenAdvice(err error, privileged, taken string) string {
 	}
 }
 
-// Addr returns the address of the listener.
-func (in *Inbound) Addr() string { return in.listener.Addr().String() }
+// Addr returns the address of the listener, or "" if it could not listen.
+func (in *Inbound) Addr() string {
+	if in == nil || in.listener == nil {
+		return ""
+	}
+	return in.listener.Addr().String()
+}
 
 func (in *Inbound) start(ctx context.Context) error {
 	go func() {
