@@ -185,8 +185,8 @@ func TestKeysWithPermissionsCannotUseGraphQL(t *testing.T) {
 	}
 }
 
-// Each root field works in test mode as the table says, and a new field needs a decision. A key of test mode is the same
-// key with another tenant.
+// Each root field works in test mode as the table says, and a new field needs a decision. A key of test mode is the
+// same key with another tenant.
 func TestEveryRootFieldHasADecisionForTestMode(t *testing.T) {
 	t.Parallel()
 	whole, err := schema.ParseFull()

@@ -21,9 +21,9 @@ import (
 
 var setUpLink = regexp.MustCompile(`(http://\S+)/setup#(\S+)`)
 
-// A new service prints one setup link, which creates the first user. The link works once. Afterwards, access
-// requires credentials, and later starts print no link. The port for inbound mail is in use, as on a machine with another
-// mail server; without root, the service may not listen on it anyway.
+// A new service prints one setup link, which creates the first user. The link works once. Afterwards, access requires
+// credentials, and later starts print no link. The port for inbound mail is in use, as on a machine with another mail
+// server; without root, the service may not listen on it anyway.
 func TestNewServicePrintsOneSetupLink(t *testing.T) {
 	t.Parallel()
 	if other, err := new(net.ListenConfig).Listen(t.Context(), "tcp", ":25"); err == nil {

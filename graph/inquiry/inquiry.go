@@ -21,8 +21,8 @@ import (
 
 type callerKey struct{}
 
-// WithCaller returns a context with the caller for the resolvers. CheckReach decides which root fields work in test mode;
-// fields below them find nothing of the other mode.
+// WithCaller returns a context with the caller for the resolvers. CheckReach decides which root fields work in test
+// mode; fields below them find nothing of the other mode.
 func WithCaller(ctx context.Context, c accounts.Caller) context.Context {
 	c.TestAllowed = true
 	return context.WithValue(ctx, callerKey{}, c)
@@ -53,8 +53,8 @@ func DomainIDs(ctx context.Context) []string {
 	return caller.DomainIDs
 }
 
-// CheckReach refuses root fields that a key limited to some domains cannot query, or that do not work in the mode of the
-// caller.
+// CheckReach refuses root fields that a key limited to some domains cannot query, or that do not work in the mode of
+// the caller.
 func CheckReach(ctx context.Context, next graphql.Resolver) (any, error) {
 	field := graphql.GetFieldContext(ctx)
 	switch field.Object {

@@ -76,7 +76,7 @@ func (c Caller) Authorize(op rights.Operation) error {
 func (c Caller) authorize(op rights.Operation) error {
 	switch {
 	case c.IsTest() && !c.TestAllowed:
-		return fault.Forbiddenf(fault.CodeInsufficientScope, "Test mode is available only in the REST API. Use live mode")
+		return fault.Forbiddenf(fault.CodeInsufficientScope, "This is not available in test mode. Use live mode")
 	case c.Person != nil:
 		return c.Person.authorize(op, c.AccountID != "")
 	case c.Operator != nil:

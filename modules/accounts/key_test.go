@@ -60,7 +60,8 @@ func TestKeyAuthenticates(t *testing.T) {
 	}
 }
 
-// A test key acts for the test tenant of its account, which has its own limits and retention. Rotating it keeps the mode.
+// A test key acts for the test tenant of its account, which has its own limits and retention. Rotating it keeps the
+// mode.
 func TestTestKeyActsForTestTenant(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

@@ -16,8 +16,8 @@ const (
 	maxCounted = 10_000   // tenants
 )
 
-// trimSQL returns the statement that deletes the oldest emails of a tenant, so that at most $1 emails and $2 bytes remain.
-// The newest email always remains.
+// trimSQL returns the statement that deletes the oldest emails of a tenant, so that at most $1 emails and $2 bytes
+// remain. The newest email always remains.
 func trimSQL(ofTenant string) string {
 	return `
 DELETE FROM captured_mails WHERE ` + ofTenant + ` AND id <= (

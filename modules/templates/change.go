@@ -191,8 +191,8 @@ func (c TemplateChange) store(ctx context.Context, tx *ent.Tx, before *ent.Templ
 	return update.Save(ctx)
 }
 
-// Delete deletes a template and its versions. Emails sent with it do not change, nor do published templates that contain
-// it. It returns NotFound, or Conflict if the template is in use, unless force is set.
+// Delete deletes a template and its versions. Emails sent with it do not change, nor do published templates that
+// contain it. It returns NotFound, or Conflict if the template is in use, unless force is set.
 func (s *Service) Delete(ctx context.Context, accountID, idOrAlias string, force bool) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		t, err := s.lock(ctx, tx, accountID, idOrAlias)

@@ -133,7 +133,7 @@ func TestPublishRefusesInvalidComponents(t *testing.T) {
 	} {
 		if _, err := w.Update(t.Context(), ada, made.ID, TemplateChange{HTML: &c.change, Translations: &[]shape.Translation{}},
 			Revision{}); err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("changing the draft to one that is %s failed: %v", name, err)
 		}
 		refuse("welcome", c.field, c.want)
 	}
@@ -232,7 +232,8 @@ func TestConcurrentPublicationsCannotFormCycle(t *testing.T) {
 	}
 }
 
-// A layout or partial in a published template can be deleted, and its alias changed, only by force. Sends do not change.
+// A layout or partial in a published template can be deleted, and its alias changed, only by force. Sends do not
+// change.
 func TestKeepsComponentsInUse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -121,7 +121,8 @@ func (s *Service) Preview(ctx context.Context, accountID, idOrAlias string, in P
 }
 
 // expandPreview expands a draft, or the template that it is shown within.
-func (s *Service) expandPreview(ctx context.Context, t *ent.Template, say content, within string) (expandedContent, error) {
+func (s *Service) expandPreview(ctx context.Context, t *ent.Template, say content,
+	within string) (expandedContent, error) {
 	r := s.newComponentReader(t.AccountID)
 	if within != "" {
 		return r.expandWithin(ctx, t, say, within)

@@ -18,9 +18,9 @@ import (
 // stops, the lease ends and another process repeats the attempt. Deliveries for which the endpoint has no room, and
 // those of endpoints that are slow, have a rate limit or have due deliveries, are queued and claimed as usual.
 //
-// A delivery that is handed over changes three rows, and a queued one five. Batches of the bus are therefore as large as
-// the number of deliveries that can be handed over. A full batch lets the next one wait briefly for room (beginBatch),
-// and a fan-out that meets a claim waits for it (claimLock).
+// A delivery that is handed over changes three rows, and a queued one five. Batches of the bus are therefore as large
+// as the number of deliveries that can be handed over. A full batch lets the next one wait briefly for room
+// (beginBatch), and a fan-out that meets a claim waits for it (claimLock).
 
 // commitWithin is how long the transaction may take. The worker counts the lease from the commit, with a margin that
 // is longer than this.

@@ -82,8 +82,8 @@ func TestCapturedEmailsAreShown(t *testing.T) {
 	}
 }
 
-// The file lists, for each operation, the modes in which a key of scope full and an owner can use it. It is written from
-// the answers, so that a new operation appears in its diff.
+// The file lists, for each operation, the modes in which a key of scope full and an owner can use it. It is written
+// from the answers, so that a new operation appears in its diff.
 func TestModesAllowTheListedOperations(t *testing.T) {
 	t.Parallel()
 	b, _ := newPeopleBundle(t)

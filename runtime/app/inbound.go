@@ -27,8 +27,8 @@ import (
 // inboundPeers are the dependencies of the module inbound for checking messages.
 var inboundPeers = fx.Provide(newVerifier, newSpamFilter)
 
-// testMail passes mail of test mode to the server that captures it, and reports of its simulated receivers to the listener
-// for mail servers.
+// testMail passes mail of test mode to the server that captures it, and reports of its simulated receivers to the
+// listener for mail servers.
 var testMail = fx.Options(
 	fx.Provide(func(s *devinbox.Service) outbound.TestMail { return s }),
 	fx.Invoke(func(s *devinbox.Service, _ outbound.TestMail, in *listeners.Inbound) {

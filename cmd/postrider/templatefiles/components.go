@@ -34,8 +34,8 @@ func kindOf(folder, stem string) string {
 
 var renderTag = regexp.MustCompile(`\{%-?\s*render\s+["']([a-z0-9_-]+)["']`)
 
-// sortByUse sorts partials before their users, then layouts, then templates. Partials that form a cycle, which the server
-// refuses, stay in their order.
+// sortByUse sorts partials before their users, then layouts, then templates. Partials that form a cycle, which the
+// server refuses, stay in their order.
 func sortByUse(all []Template) []Template {
 	out := make([]Template, 0, len(all))
 	added := map[string]bool{}

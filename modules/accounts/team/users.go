@@ -176,8 +176,8 @@ func endOffers(ctx context.Context, tx *ent.Tx, who *ent.User,
 	return also(ctx, tx, who)
 }
 
-// CreateUser creates a user on behalf of an operator or an operator key. The zero Caller is the command line. A user who
-// has the email is returned unchanged. keep, if not nil, runs in the transaction. Error: Invalid.
+// CreateUser creates a user on behalf of an operator or an operator key. The zero Caller is the command line. A user
+// who has the email is returned unchanged. keep, if not nil, runs in the transaction. Error: Invalid.
 func (s *Service) CreateUser(ctx context.Context, by accounts.Caller, email, name string,
 	keep func(ctx context.Context, tx idempotency.Execer, made *ent.User) error) (made *ent.User, err error) {
 	wrong := fault.Fields{}

@@ -10,8 +10,8 @@
 // only see one flat source. The flat source records the component and position of each of its pieces, which errors
 // name. Names are hygienic:
 //
-//   - In a partial, a name is an argument, a loop variable of the partial, or unsubscribe_url. Arguments are literals or
-//     paths of the caller, and replace the names in the tags of the partial.
+//   - In a partial, a name is an argument, a loop variable of the partial, or unsubscribe_url. Arguments are literals
+//     or paths of the caller, and replace the names in the tags of the partial.
 //   - A loop variable of a partial gets another name if an argument begins with the same one.
 //   - A block cannot be in a loop, so that it never sees loop variables of the layout.
 //   - Each component compiles on its own (with its tags of components blanked out), so that none can close a tag of

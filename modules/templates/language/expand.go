@@ -31,8 +31,8 @@ type piece struct {
 	isText bool // copied byte by byte
 }
 
-// Expander expands the sources of one template: its html and text in all languages. It checks each source of a component
-// once. The zero value is ready to use. It is not safe for concurrent use.
+// Expander expands the sources of one template: its html and text in all languages. It checks each source of a
+// component once. The zero value is ready to use. It is not safe for concurrent use.
 type Expander struct{ checked map[componentSource]*outline }
 
 // componentSource identifies a checked source of a component.

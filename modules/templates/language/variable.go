@@ -23,8 +23,8 @@ const (
 // Types lists the types of variables.
 func Types() []string { return []string{TypeString, TypeNumber, TypeBoolean, TypeList, TypeObject} }
 
-// ValidateVariables validates the declared variables of a template. It returns them with their fallbacks and examples in
-// the form that FillVariables expects, and adds errors by field.
+// ValidateVariables validates the declared variables of a template. It returns them with their fallbacks and examples
+// in the form that FillVariables expects, and adds errors by field.
 func ValidateVariables(list []shape.Variable, wrong fault.Fields) []shape.Variable {
 	if len(list) > MaxVariables {
 		wrong.Add("variables", "has %d variables; the limit is %d", len(list), MaxVariables)

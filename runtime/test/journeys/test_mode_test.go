@@ -74,7 +74,8 @@ func TestJourneyTestModeCapturesMail(t *testing.T) {
 	expect.Eventually(t, "the live email is delivered", func() bool { return app.MX.Stats().Accepted == 1 })
 }
 
-// A test key sees nothing of live mode and changes nothing of the live account, and a live key sees nothing of test mode.
+// A test key sees nothing of live mode and changes nothing of the live account, and a live key sees nothing of test
+// mode.
 func TestModesAreSeparate(t *testing.T) {
 	t.Parallel()
 	app := startCaptured(t)
