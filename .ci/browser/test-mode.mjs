@@ -26,8 +26,15 @@ await seen(page, 'Only in live mode').first().waitFor()
 check(await page.getByText('Only in test mode').count() === 0, 'live mode shows no email of test mode')
 check(await page.getByRole('status').filter({ hasText: 'Test mode' }).count() === 0, 'live mode has no banner')
 
-// 3. Switch. The inbox shows the email and its parts.
+// 3. Switch, with a click while the menu is still loading. The inbox shows the email and its parts.
+let load
+const clicked = new Promise(done => { load = done })
+const loading = page.waitForRequest('**/AccountMenu*')
+await page.route('**/AccountMenu*', async route => { await clicked; await route.continue() })
+await visit(page, '/emails')
+await loading
 await page.getByRole('navigation', { name: 'Main' }).locator('button[aria-haspopup=menu]').click()
+load()
 await page.getByRole('menuitemcheckbox', { name: 'Test mode' }).click()
 await page.waitForURL('**/test-inbox')
 const banner = page.getByRole('status').filter({ hasText: 'Test mode: emails are captured, not sent' })

@@ -35,10 +35,13 @@ function NavContents({ idle }: { idle: boolean }) {
   const groups = buildNav({ ...viewer, can: viewer.rights })
   const alerts = useStore(navAlertCounts)
   const id = useId()
+  // A press before the menu has loaded opens it as soon as it has. Like the menu's own trigger it counts when the button
+  // goes down: the click is lost if the menu loads before the button goes up.
   const [wanted, setWanted] = useState(false)
+  const unloaded = <AccountButton onPointerDown={(e) => { if (e.button === 0) setWanted(true) }} onClick={() => setWanted(true)} />
   return (
     <>
-      {idle || wanted ? <Suspense fallback={<AccountButton />}><AccountMenu open={wanted}><AccountButton /></AccountMenu></Suspense> : <AccountButton onClick={() => setWanted(true)} />}
+      {idle || wanted ? <Suspense fallback={unloaded}><AccountMenu open={wanted}><AccountButton /></AccountMenu></Suspense> : unloaded}
       <button type="button" onClick={() => { sideOpen.set(false); paletteOpen.set(true) }} className="flex h-[30px] w-full flex-none items-center gap-2 rounded-control border border-line bg-surface px-2 text-ink-3 hover:border-line-strong">
         <Search aria-hidden className="size-3.5" />Search or jump to<kbd className="key ml-auto">{mac ? '⌘K' : 'Ctrl K'}</kbd>
       </button>
