@@ -14,7 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// grown is a server with a history of emails, and what was measured of it in each round.
+// grown is a server with stored emails, and its measurements by round.
 type grown struct {
 	*server
 	lists    client.Lists
@@ -24,8 +24,8 @@ type grown struct {
 	reads    [][][]time.Duration // by list query and round
 }
 
-// measureGrowth compares a server that has stored 100,000 emails with one that has stored many: the cost of sending, the
-// rate of webhooks, and lists, filters and searches.
+// measureGrowth compares a server that has stored 100,000 emails with one that has stored many: the cost of sending,
+// the rate of webhooks, and lists, filters and searches.
 func measureGrowth(ctx context.Context, o options, dir string) ([]result, error) {
 	const few = 100_000
 	sink, err := receivers.NewSink(ctx)
@@ -139,7 +139,9 @@ func compareGrown(small, large *grown) []result {
 	compare("CPU of an email", "ms", result{max: 1.2}, func(g *grown, round int) float64 {
 		return 1000 * (g.sending[round].cost.server + g.sending[round].cost.postgres)
 	})
-	compare("WAL of an email", "B", result{max: 1.2}, func(g *grown, round int) float64 { return g.sending[round].cost.wal })
+	compare("WAL of an email", "B", result{max: 1.2}, func(g *grown, round int) float64 {
+		return g.sending[round].cost.wal
+	})
 	compare("emails", "/s", result{min: 0.8}, func(g *grown, round int) float64 { return g.sending[round].perSecond })
 	compare("latency p99", "ms", result{max: 1.5}, func(g *grown, round int) float64 {
 		return 1000 * g.sending[round].p99.Seconds()

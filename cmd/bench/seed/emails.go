@@ -19,7 +19,7 @@ func InsertEmails(ctx context.Context, db *sql.DB, from, to int) error {
 	return err
 }
 
-// InsertHistory inserts emails as InsertEmails does, and what their acceptance and delivery left behind: for each, a
+// InsertHistory inserts emails as InsertEmails does, with the rows that accepting and delivering them writes: for each, a
 // recipient, an attempt, two events and a webhook delivery.
 func InsertHistory(ctx context.Context, db *sql.DB, from, to int, progress func(done int)) error {
 	const chunk = 100_000
