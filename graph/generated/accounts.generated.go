@@ -2352,6 +2352,10 @@ func (ec *executionContext) marshalNAccount2ᚖgithubᚗcomᚋpostriderᚋpostri
 	return ec._Account(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNOperatorPlan2githubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋaccountsᚐPlan(ctx context.Context, sel ast.SelectionSet, v accounts.Plan) graphql.Marshaler {
+	return ec._OperatorPlan(ctx, sel, &v)
+}
+
 func (ec *executionContext) marshalNOperatorPlan2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋaccountsᚐPlanᚄ(ctx context.Context, sel ast.SelectionSet, v []*accounts.Plan) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
