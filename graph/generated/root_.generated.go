@@ -9773,6 +9773,36 @@ type OperatorPlan {
   "Whether accounts can only send to their own address until they have a verified domain and a payment method."
   sandboxed: Boolean!
 }
+
+"Changes to a plan. Omitted fields do not change."
+input UpdatePlanAsOperatorInput {
+  "Display name of the plan."
+  name: String
+  "API requests per second."
+  requestsPerSecond: Int
+  "Hard cap on emails per day; ` + "`" + `null` + "`" + ` if unlimited."
+  dailyEmails: Int
+  "Hard cap on emails per month; ` + "`" + `null` + "`" + ` if unlimited. Cannot be combined with ` + "`" + `overage` + "`" + `."
+  monthlyEmails: Int
+  "Hard cap on text messages per day sent with the installation's provider; ` + "`" + `null` + "`" + ` if unlimited."
+  dailySms: Int
+  "Hard cap on stored bytes; ` + "`" + `null` + "`" + ` if unlimited."
+  storedBytes: Float
+  "Hard cap on bytes stored per day (UTC); ` + "`" + `null` + "`" + ` if unlimited."
+  dailyBytes: Float
+  "Emails per month included in the price; ` + "`" + `null` + "`" + ` if not specified."
+  includedEmails: Int
+  "Whether emails beyond the included volume are sent and metered."
+  overage: Boolean
+  "Maximum number of sending domains."
+  maxDomains: Int
+  "Whether accounts can only send to their own address until they have a verified domain and a payment method."
+  sandboxed: Boolean
+  "A change to a plan with a higher rank applies immediately; any other change applies at the end of the period."
+  rank: Int
+  "Whether customers can choose the plan themselves."
+  selfService: Boolean
+}
 `, BuiltIn: false},
 	{Name: "../schema/automations.graphqls", Input: `extend type Query {
   "Lists the automations of the account, newest first. Requires an API key with scope ` + "`" + `full` + "`" + ` or ` + "`" + `read` + "`" + `."
@@ -11734,7 +11764,7 @@ extend type Mutation {
   updateAccountAsOperator(
     "ID of the account, prefix ` + "`" + `acc_` + "`" + `."
     id: ID!
-    "The fields to change. At least one is required."
+    "The fields to change."
     change: UpdateAccountAsOperatorInput!
   ): OperatorAccountDetails! @module(name: "signin")
 
@@ -11742,7 +11772,7 @@ extend type Mutation {
   updatePlanAsOperator(
     "ID of the plan, such as ` + "`" + `pro` + "`" + `."
     id: ID!
-    "The fields to change. At least one is required."
+    "The fields to change."
     change: UpdatePlanAsOperatorInput!
   ): OperatorPlan! @module(name: "signin")
 
@@ -11758,7 +11788,7 @@ extend type Mutation {
   updateUserAsOperator(
     "ID of the user, prefix ` + "`" + `usr_` + "`" + `."
     id: ID!
-    "The fields to change. At least one is required."
+    "The fields to change."
     change: UpdateUserAsOperatorInput!
   ): OperatorUser! @module(name: "signin")
 
@@ -11817,36 +11847,6 @@ input UpdateAccountAsOperatorInput {
   storedBytes: Float
   "Cap on bytes stored per day that replaces the plan's cap; ` + "`" + `null` + "`" + ` to apply the plan's cap."
   dailyBytes: Float
-}
-
-"Changes to a plan. Omitted fields do not change."
-input UpdatePlanAsOperatorInput {
-  "Display name of the plan."
-  name: String
-  "API requests per second."
-  requestsPerSecond: Int
-  "Hard cap on emails per day; ` + "`" + `null` + "`" + ` if unlimited."
-  dailyEmails: Int
-  "Hard cap on emails per month; ` + "`" + `null` + "`" + ` if unlimited. Cannot be combined with ` + "`" + `overage` + "`" + `."
-  monthlyEmails: Int
-  "Hard cap on text messages per day sent with the installation's provider; ` + "`" + `null` + "`" + ` if unlimited."
-  dailySms: Int
-  "Hard cap on stored bytes; ` + "`" + `null` + "`" + ` if unlimited."
-  storedBytes: Float
-  "Hard cap on bytes stored per day (UTC); ` + "`" + `null` + "`" + ` if unlimited."
-  dailyBytes: Float
-  "Emails per month included in the price; ` + "`" + `null` + "`" + ` if not specified."
-  includedEmails: Int
-  "Whether emails beyond the included volume are sent and metered."
-  overage: Boolean
-  "Maximum number of sending domains."
-  maxDomains: Int
-  "Whether accounts can only send to their own address until they have a verified domain and a payment method."
-  sandboxed: Boolean
-  "A change to a plan with a higher rank applies immediately; any other change applies at the end of the period."
-  rank: Int
-  "Whether customers can choose the plan themselves."
-  selfService: Boolean
 }
 
 "A user to create."
