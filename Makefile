@@ -87,7 +87,7 @@ journeys_of = ^($(shell grep -hB1 'SkipWhenQuick(t, "make $(1)")' runtime/test/j
 .PHONY: ui-test
 ui-test: toolchain postgres dashboard ## [before a commit] run the browser tests of the dashboard (skipped without Chromium)
 	$(GO) test -vet=off -timeout 30m -run '$(call journeys_of,ui-test)' ./runtime/test/journeys
-	$(GO) test -vet=off -timeout 30m -run 'InProduction$$' ./cmd/postrider
+	$(GO) test -vet=off -timeout 30m -run '(InProduction|InABrowser)$$' ./cmd/postrider
 
 .PHONY: drill-short
 drill-short: toolchain postgres dashboard ## [before a commit] run the short form of every fault test, and the longest journeys
