@@ -90,7 +90,7 @@ BROWSERS := $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 2 )))
 .PHONY: ui-test
 ui-test: toolchain postgres dashboard ## [before a commit] run the browser tests of the dashboard (skipped without Chromium)
 	$(GO) test -vet=off -timeout 30m -parallel $(BROWSERS) -run '$(call journeys_of,ui-test)' ./runtime/test/journeys
-	$(GO) test -vet=off -timeout 30m -run 'InProduction$$' ./cmd/postrider
+	$(GO) test -vet=off -timeout 30m -run '(InProduction|InABrowser)$$' ./cmd/postrider
 
 .PHONY: drill-short
 drill-short: toolchain postgres dashboard ## [before a commit] run the short form of every fault test, and the longest journeys
