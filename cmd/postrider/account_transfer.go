@@ -17,6 +17,7 @@ type accountExportCommand struct {
 
 	Account          string `arg:"" help:"Email or ID of the account." placeholder:"EMAIL"`
 	To               string `help:"File to write, or - for standard output. A file appears when it is complete." placeholder:"FILE" required:""`
+	Move             bool   `help:"Freeze the account, and include its unfinished work (see finish-move and cancel-move)."`
 	WithoutPasswords bool   `help:"Leave out passwords, passkeys and other ways to sign in. People can sign in with a link."`
 }
 
@@ -38,12 +39,16 @@ func (c *accountExportCommand) Run(s *session) error {
 		if err != nil {
 			return err
 		}
+		export := transfer.Export
+		if c.Move {
+			export = transfer.ExportMove
+		}
 		if c.To == "-" {
-			_, err := transfer.Export(s.ctx, of.store.DB, found.ID, s.out, options)
+			_, err := export(s.ctx, of.store.DB, found.ID, s.out, options)
 			return err
 		}
 		made, err := writeWhole(c.To, func(to io.Writer) (*transfer.Result, error) {
-			return transfer.Export(s.ctx, of.store.DB, found.ID, to, options)
+			return export(s.ctx, of.store.DB, found.ID, to, options)
 		})
 		if err != nil {
 			return err

@@ -20,7 +20,8 @@ type Caller struct {
 	// Permissions of the key within its scope; empty means all. Read-only. Authorize refuses a key with permissions:
 	// only AuthorizeOperation knows what an operation accesses.
 	Permissions []rights.Permission
-	Suspended   bool     // the account is suspended, so it cannot send; everything else is allowed
+	Suspended   bool // the account is suspended, so it cannot send; everything else is allowed
+	Residence   Residence
 	DomainIDs   []string // domains that the key is limited to; empty means all. Read-only.
 	Person      *Person  // nil if an API key calls. Read-only.
 
@@ -61,8 +62,8 @@ const HeaderAccount = "Postrider-Account"
 // HeaderMode is the header that selects the mode of a request with a session cookie or an operator key.
 const HeaderMode = "Postrider-Mode"
 
-// Authorize returns an error if the caller's scope or role does not allow an operation, or if a suspended
-// account tries to send.
+// Authorize returns an error if the caller's scope or role does not allow an operation, if a suspended account tries to
+// send, or if the account is being moved or has moved to another installation.
 func (c Caller) Authorize(op rights.Operation) error {
 	if err := c.authorize(op); err != nil {
 		return err
@@ -70,7 +71,7 @@ func (c Caller) Authorize(op rights.Operation) error {
 	if c.Suspended && op == rights.Send {
 		return ErrSuspended()
 	}
-	return nil
+	return c.Residence.Check(op)
 }
 
 func (c Caller) authorize(op rights.Operation) error {

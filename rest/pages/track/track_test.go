@@ -33,6 +33,10 @@ func (*tracker) Read(_ context.Context, kind tracking.TokenKind, token, _ string
 	return tracking.LinkToken{Kind: kind, Target: "https://example.com/a//b/../c?d=%2F#e"}, nil
 }
 
+func (*tracker) Move(_, host string) (to string, moving bool) {
+	return map[string]string{"moved.test": "https://new.example"}[host], strings.HasSuffix(host, "moved.test")
+}
+
 func (f *tracker) Record(v tracking.Visit) { f.visits = append(f.visits, v) }
 
 func ask(t *testing.T, f *tracker, method, path string, change func(*http.Request)) *httptest.ResponseRecorder {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
+	"time"
 
 	"github.com/postrider/postrider/runtime/storage/blob"
 	"github.com/postrider/postrider/runtime/storage/db"
@@ -18,19 +20,33 @@ type Options struct {
 	Objects     blob.Store        // nil without an object store
 	Credentials bool              // include passwords, passkeys and other ways to sign in
 	Plan        string            // import: plan of the account instead of its own
+	Patience    time.Duration     // move: how long to wait for attempts in progress; 0: DefaultPatience
 	Progress    func(done string) // called after each table; required
+
+	caches time.Duration // move: how long a process may use what it has cached; 0: 5 s
 }
 
 // Result is what was exported or imported.
 type Result struct {
 	Manifest Manifest
 	End      End
+
+	digest string // of the unfinished work of a move
 }
 
-// Export writes an account to w. The database can be in use.
+// Export writes the finished work of an account to w. The database can be in use.
 func Export(ctx context.Context, d *db.DB, accountID string, w io.Writer, o Options) (*Result, error) {
+	return writeAccount(ctx, d, accountID, "", w, o)
+}
+
+// writeAccount writes an account to w, with its parked work if moveID is not empty. It returns errBusy before it writes
+// anything if work is not parked.
+func writeAccount(ctx context.Context, d *db.DB, accountID, moveID string, w io.Writer, o Options) (*Result, error) {
 	result := &Result{Manifest: Manifest{Format: format, Version: formatVersion, AccountID: accountID, Program: o.Program,
-		Schema: db.Schema(), Keys: o.Keys[0], Columns: map[string][]string{}, Credentials: o.Credentials}}
+		Schema: db.Schema(), Keys: o.Keys[0], Columns: map[string][]string{}, Credentials: o.Credentials, Move: moveID}}
+	if moveID != "" {
+		result.Manifest.Version = moveVersion
+	}
 	m := &result.Manifest
 	err := inPatientTx(ctx, d, sql.LevelRepeatableRead, func(tx *sql.Tx) error {
 		err := tx.QueryRowContext(ctx, `SELECT email, now() FROM accounts WHERE id = $1`, accountID).
@@ -38,11 +54,16 @@ func Export(ctx context.Context, d *db.DB, accountID string, w io.Writer, o Opti
 		if err != nil {
 			return fmt.Errorf("read account %s: %w", accountID, err)
 		}
+		if moveID != "" {
+			if result.digest, err = digestParked(ctx, tx, accountID); err != nil {
+				return err
+			}
+		}
 		out, err := newBundleWriter(w, m.ExportedAt)
 		if err != nil {
 			return err
 		}
-		e := exporter{tx: tx, out: out, options: o, account: accountID}
+		e := exporter{tx: tx, out: out, options: o, account: accountID, moving: moveID != ""}
 		if err := e.run(ctx, m); err != nil {
 			return errors.Join(err, out.zip.Close())
 		}
@@ -88,6 +109,19 @@ type exporter struct {
 	out     *bundleWriter
 	options Options
 	account string
+	moving  bool // include unfinished work
+}
+
+// digestParked returns the digest of the unfinished work of an account, or errBusy if some is not parked.
+func digestParked(ctx context.Context, tx *sql.Tx, accountID string) (string, error) {
+	busy, err := findBusy(ctx, tx, accountID)
+	if err == nil && len(busy) > 0 {
+		err = errBusy{busy}
+	}
+	if err != nil {
+		return "", err
+	}
+	return digestWork(ctx, tx, accountID)
 }
 
 func (e *exporter) run(ctx context.Context, m *Manifest) error {
@@ -122,7 +156,7 @@ func (e *exporter) run(ctx context.Context, m *Manifest) error {
 
 func (e *exporter) included() (list []table) {
 	for _, t := range tables {
-		if !t.credential || e.options.Credentials {
+		if (!t.credential || e.options.Credentials) && (!t.unfinished || e.moving) {
 			list = append(list, t)
 		}
 	}
@@ -134,11 +168,14 @@ const columnsSQL = `
 SELECT attname::text FROM pg_attribute WHERE attrelid = ('public.' || $1::text)::regclass AND attnum > 0
 	AND NOT attisdropped AND attgenerated = '' ORDER BY attnum`
 
-// findUnfinished notes the emails that are not exported, and counts what stays.
+// findUnfinished notes the emails that are not exported, and counts what stays. In a move, nothing stays.
 func (e *exporter) findUnfinished(ctx context.Context) error {
 	_, err := db.Exec(ctx, e.tx, `CREATE TEMP TABLE transfer_open_emails (email_id text PRIMARY KEY) ON COMMIT DROP`)
 	if err != nil {
 		return err
+	}
+	if e.moving {
+		return nil
 	}
 	if _, err := db.Exec(ctx, e.tx, `INSERT INTO transfer_open_emails SELECT DISTINCT email_id FROM recipients WHERE account_id = $1 AND due_at IS NOT NULL
 UNION SELECT id FROM emails WHERE account_id = $1 AND release_at IS NOT NULL`, e.account); err != nil {
@@ -158,23 +195,31 @@ func (e *exporter) writeTable(ctx context.Context, t table) error {
 			return err
 		}
 		return part.addRow(encoded)
-	}, `SELECT row_to_json(t) FROM `+t.name+` t WHERE `+t.condition(), e.account)
+	}, `SELECT row_to_json(t) FROM `+t.name+` t WHERE `+e.conditionOf(t), e.account)
 	if err != nil {
 		return err
 	}
 	return part.flush()
 }
 
-// condition selects the rows of the account.
-func (t table) condition() string {
-	if t.where != "" {
-		return t.where
+// conditionOf selects the rows of the account.
+func (e *exporter) conditionOf(t table) string {
+	if e.moving || t.where == "" {
+		return t.wholeCondition()
 	}
-	return `account_id = $1`
+	return t.where
+}
+
+// wholeCondition selects the rows of the account, with its unfinished work.
+func (t table) wholeCondition() string {
+	if t.where == "" || strings.HasPrefix(t.where, ofAccount) {
+		return `account_id = $1`
+	}
+	return t.where
 }
 
 func (e *exporter) writeObjects(ctx context.Context, t table) error {
-	keys, err := db.All(ctx, e.tx, db.Value[string], `SELECT `+t.objects+` FROM `+t.name+` WHERE `+t.condition()+` AND `+
+	keys, err := db.All(ctx, e.tx, db.Value[string], `SELECT `+t.objects+` FROM `+t.name+` WHERE `+e.conditionOf(t)+` AND `+
 		t.objects+` IS NOT NULL ORDER BY 1`, e.account)
 	if err != nil {
 		return err
