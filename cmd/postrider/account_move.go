@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"github.com/postrider/postrider/runtime/ops/transfer"
+	"github.com/postrider/postrider/modules/accounts/moves"
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
@@ -15,11 +15,11 @@ type accountFinishCommand struct {
 }
 
 func (c *accountFinishCommand) Run(s *session) error {
-	if _, err := transfer.CheckBaseURL(c.To); err != nil {
+	if _, err := moves.CheckBaseURL(c.To); err != nil {
 		return err
 	}
 	return c.withMove(s, c.Account, func(ctx context.Context, d *db.DB, accountID string) error {
-		code, err := transfer.Finish(ctx, d, accountID, c.To)
+		code, err := moves.Finish(ctx, d, accountID, c.To)
 		if err != nil {
 			return err
 		}
@@ -34,7 +34,7 @@ type accountCancelCommand struct {
 }
 
 func (c *accountCancelCommand) Run(s *session) error {
-	return c.withMove(s, c.Account, transfer.Cancel)
+	return c.withMove(s, c.Account, moves.Cancel)
 }
 
 type accountStartCommand struct {
@@ -46,7 +46,7 @@ type accountStartCommand struct {
 
 func (c *accountStartCommand) Run(s *session) error {
 	return c.withMove(s, c.Account, func(ctx context.Context, d *db.DB, accountID string) error {
-		return transfer.Start(ctx, d, accountID, c.Code)
+		return moves.Start(ctx, d, accountID, c.Code)
 	})
 }
 

@@ -1,15 +1,20 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 
+	"github.com/postrider/postrider/modules/accounts/moves"
+	"github.com/postrider/postrider/modules/statistics"
 	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/ops/store"
 	"github.com/postrider/postrider/runtime/ops/transfer"
 	"github.com/postrider/postrider/runtime/storage/blob"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/work/bus"
 )
 
 type accountExportCommand struct {
@@ -41,7 +46,7 @@ func (c *accountExportCommand) Run(s *session) error {
 		}
 		export := transfer.Export
 		if c.Move {
-			export = transfer.ExportMove
+			export = of.exportMove
 		}
 		if c.To == "-" {
 			_, err := export(s.ctx, of.store.DB, found.ID, s.out, options)
@@ -55,6 +60,13 @@ func (c *accountExportCommand) Run(s *session) error {
 		}
 		return s.print(shownTransfer(made))
 	})
+}
+
+// exportMove exports an account that is being moved.
+func (of services) exportMove(ctx context.Context, d *db.DB, accountID string, to io.Writer,
+	o transfer.Options) (*transfer.Result, error) {
+	counting := statistics.New(statistics.Params{DB: d, Facts: bus.NewLog(d), Logger: of.log})
+	return moves.ExportMove(ctx, d, accountID, to, moves.Options{Options: o, Count: counting.Count})
 }
 
 // writeWhole writes a file that appears under its name when it is complete. It replaces no file.

@@ -126,9 +126,9 @@ func (c Caller) AuthorizeOperation(op rights.Operation, needed rights.Permission
 
 func (c Caller) listPermissions() string { return strings.Join(namesOf(c.Permissions), ", ") }
 
-// MaySend reports whether the key allows sending emails. Unlike Authorize, it ignores suspension.
+// MaySend reports whether the key allows sending emails. Unlike Authorize, it ignores suspension and moves.
 func (c Caller) MaySend() bool {
-	c.Suspended, c.TestAllowed = false, true
+	c.Suspended, c.Residence, c.TestAllowed = false, Residence{}, true
 	return c.AuthorizeOperation(rights.Send, rights.PermissionSend) == nil
 }
 

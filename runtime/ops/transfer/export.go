@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/postrider/postrider/runtime/storage/blob"
 	"github.com/postrider/postrider/runtime/storage/db"
@@ -20,10 +19,7 @@ type Options struct {
 	Objects     blob.Store        // nil without an object store
 	Credentials bool              // include passwords, passkeys and other ways to sign in
 	Plan        string            // import: plan of the account instead of its own
-	Patience    time.Duration     // move: how long to wait for attempts in progress; 0: DefaultPatience
 	Progress    func(done string) // called after each table; required
-
-	caches time.Duration // move: how long a process may use what it has cached; 0: 5 s
 }
 
 // Result is what was exported or imported.
@@ -31,7 +27,7 @@ type Result struct {
 	Manifest Manifest
 	End      End
 
-	digest string // of the unfinished work of a move
+	Digest string // of the unfinished work of a move
 }
 
 // Export writes the finished work of an account to w. The database can be in use.
@@ -39,8 +35,13 @@ func Export(ctx context.Context, d *db.DB, accountID string, w io.Writer, o Opti
 	return writeAccount(ctx, d, accountID, "", w, o)
 }
 
-// writeAccount writes an account to w, with its parked work if moveID is not empty. It returns errBusy before it writes
+// ExportParked writes an account that is being moved to w, with its parked work. It returns BusyError before it writes
 // anything if work is not parked.
+func ExportParked(ctx context.Context, d *db.DB, accountID, moveID string, w io.Writer, o Options) (*Result, error) {
+	return writeAccount(ctx, d, accountID, moveID, w, o)
+}
+
+// writeAccount writes an account to w, with its parked work if moveID is not empty.
 func writeAccount(ctx context.Context, d *db.DB, accountID, moveID string, w io.Writer, o Options) (*Result, error) {
 	result := &Result{Manifest: Manifest{Format: format, Version: formatVersion, AccountID: accountID, Program: o.Program,
 		Schema: db.Schema(), Keys: o.Keys[0], Columns: map[string][]string{}, Credentials: o.Credentials, Move: moveID}}
@@ -48,14 +49,14 @@ func writeAccount(ctx context.Context, d *db.DB, accountID, moveID string, w io.
 		result.Manifest.Version = moveVersion
 	}
 	m := &result.Manifest
-	err := inPatientTx(ctx, d, sql.LevelRepeatableRead, func(tx *sql.Tx) error {
+	err := InPatientTx(ctx, d, sql.LevelRepeatableRead, func(tx *sql.Tx) error {
 		err := tx.QueryRowContext(ctx, `SELECT email, now() FROM accounts WHERE id = $1`, accountID).
 			Scan(&m.Email, &m.ExportedAt)
 		if err != nil {
 			return fmt.Errorf("read account %s: %w", accountID, err)
 		}
 		if moveID != "" {
-			if result.digest, err = digestParked(ctx, tx, accountID); err != nil {
+			if result.Digest, err = digestParked(ctx, tx, accountID); err != nil {
 				return err
 			}
 		}
@@ -76,9 +77,9 @@ func writeAccount(ctx context.Context, d *db.DB, accountID, moveID string, w io.
 	return result, nil
 }
 
-// inPatientTx runs do in a transaction without the usual limits: it reads and writes a whole account, and waits for a
+// InPatientTx runs do in a transaction without the usual limits: it reads and writes a whole account, and waits for a
 // file and for the object store.
-func inPatientTx(ctx context.Context, d *db.DB, isolation sql.IsolationLevel, do func(*sql.Tx) error) (err error) {
+func InPatientTx(ctx context.Context, d *db.DB, isolation sql.IsolationLevel, do func(*sql.Tx) error) (err error) {
 	handle, err := d.OpenPatient()
 	if err != nil {
 		return err
@@ -112,11 +113,11 @@ type exporter struct {
 	moving  bool // include unfinished work
 }
 
-// digestParked returns the digest of the unfinished work of an account, or errBusy if some is not parked.
+// digestParked returns the digest of the unfinished work of an account, or BusyError if some is not parked.
 func digestParked(ctx context.Context, tx *sql.Tx, accountID string) (string, error) {
 	busy, err := findBusy(ctx, tx, accountID)
 	if err == nil && len(busy) > 0 {
-		err = errBusy{busy}
+		err = BusyError{Work: busy}
 	}
 	if err != nil {
 		return "", err

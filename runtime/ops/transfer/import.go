@@ -36,7 +36,7 @@ func Import(ctx context.Context, d *db.DB, r io.Reader, o Options) (*Result, err
 	if err := o.accepts(m); err != nil {
 		return nil, err
 	}
-	err = inPatientTx(ctx, d, sql.LevelDefault, func(tx *sql.Tx) (err error) {
+	err = InPatientTx(ctx, d, sql.LevelDefault, func(tx *sql.Tx) (err error) {
 		i := importer{tx: tx, in: in, options: o, manifest: m, rows: map[string]int64{}, columns: map[string]columns{}}
 		result.End, err = i.run(ctx)
 		return err
@@ -115,13 +115,13 @@ func (i *importer) run(ctx context.Context) (end End, err error) {
 // checkTarget reports conflicts that concern the account as a whole. A move replaces a copy that has not started, and
 // what an earlier move away from here has left.
 func (i *importer) checkTarget(ctx context.Context) error {
-	m, err := lockMove(ctx, i.tx, i.manifest.AccountID)
+	m, err := LockMove(ctx, i.tx, i.manifest.AccountID)
 	switch {
 	case fault.KindOf(err) == fault.NotFound:
 		return nil
 	case err != nil:
 		return err
-	case i.manifest.Move == "" || m.state != Waiting && m.state != Moved:
+	case i.manifest.Move == "" || m.State != Waiting && m.State != Moved:
 		return fmt.Errorf("the account %s already exists in this installation", i.manifest.AccountID)
 	}
 	return i.deleteCopy(ctx)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
@@ -29,8 +30,8 @@ type work struct {
 	park string
 	// state lists columns whose change after the export shows that the row was worked on.
 	state string
-	// finish ends the unfinished rows t of the keys o after the account has moved.
-	finish string
+	// ends reports whether a row exists only as long as its work is unfinished.
+	ends bool
 }
 
 const ofWebhooks = `webhook_id IN (SELECT id FROM webhooks WHERE account_id = $1)`
@@ -38,18 +39,18 @@ const ofWebhooks = `webhook_id IN (SELECT id FROM webhooks WHERE account_id = $1
 // works lists the tables with unfinished work. The conditions of recipients are those of its partial indexes.
 var works = []work{
 	{name: "emails", due: "release_at", key: "id", open: `SELECT id FROM emails WHERE account_id = $1 AND release_at IS NOT NULL`,
-		state: `t.status`, finish: `UPDATE emails t SET release_at = NULL`},
+		state: `t.status`},
 	{name: "recipients", due: "due_at", key: "email_id, id", open: openRecipients,
 		busy: `EXISTS (SELECT FROM attempts a WHERE a.email_id BETWEEN t.email_id AND t.email_id AND a.recipient_id = t.id AND a.outcome IS NULL)`,
-		park: `lane = NULL`, state: `t.fence, t.state`, finish: `UPDATE recipients t SET due_at = NULL`},
+		park: `lane = NULL`, state: `t.fence, t.state`},
 	{name: "automation_works", due: "due_at", key: "id", open: `SELECT id FROM automation_works WHERE account_id = $1`,
-		park: `fence = fence + 1`, state: `t.fence, t.state`, finish: `DELETE FROM automation_works t USING`},
+		park: `fence = fence + 1`, state: `t.fence, t.state`, ends: true},
 	{name: "webhook_works", due: "due_at", key: "id", open: `SELECT id FROM webhook_works WHERE ` + ofWebhooks,
 		busy:  `EXISTS (SELECT FROM webhook_attempts a WHERE a.delivery_id = t.id AND a.outcome IS NULL)`,
-		state: `t.fence`, finish: `DELETE FROM webhook_works t USING`},
+		state: `t.fence`, ends: true},
 	{name: "sms_messages", due: "due_at", key: "id", open: `SELECT id FROM sms_messages WHERE account_id = $1 AND due_at IS NOT NULL`,
 		busy: `EXISTS (SELECT FROM sms_attempts a WHERE a.message_id = t.id AND a.outcome IS NULL)`,
-		park: `fence = fence + 1`, state: `t.fence`, finish: `UPDATE sms_messages t SET due_at = NULL`},
+		park: `fence = fence + 1`, state: `t.fence`},
 }
 
 const openRecipients = `SELECT email_id, id FROM recipients WHERE account_id = $1 AND due_at IS NOT NULL AND lane IS NULL AND held_by IS NULL
@@ -84,9 +85,9 @@ func (w work) lockSQL(condition string) string {
 		` ORDER BY t.id FOR UPDATE OF t) locked`
 }
 
-// parkWork takes the unfinished work of an account out of reach of every worker. The rows are locked first, so that the
+// ParkWork takes the unfinished work of an account out of reach of every worker. The rows are locked first, so that the
 // second statement sees the attempts that began before.
-func parkWork(ctx context.Context, tx *sql.Tx, accountID string) error {
+func ParkWork(ctx context.Context, tx *sql.Tx, accountID string) error {
 	for _, w := range works {
 		condition, set := `NOT (`+w.isParked()+`)`, ""
 		if _, err := db.One(ctx, tx, db.Value[int64], w.lockSQL(condition), accountID); err != nil {
@@ -106,8 +107,8 @@ func parkWork(ctx context.Context, tx *sql.Tx, accountID string) error {
 	return nil
 }
 
-// unparkWork makes the parked work of an account due at its times, and wakes the workers.
-func unparkWork(ctx context.Context, tx *sql.Tx, accountID string) error {
+// UnparkWork makes the parked work of an account due at its times, and wakes the workers.
+func UnparkWork(ctx context.Context, tx *sql.Tx, accountID string) error {
 	for _, w := range works {
 		if _, err := db.Exec(ctx, tx, `UPDATE `+w.name+` t SET `+w.due+` = t.`+w.due+` - `+shiftSQL+` FROM (`+w.open+`) o WHERE `+
 			w.on()+` AND `+w.isParked(), accountID); err != nil {
@@ -168,16 +169,50 @@ func digestWork(ctx context.Context, tx db.Execer, accountID string) (string, er
 	return strings.Join(parts, " "), nil
 }
 
-// finishWork ends the parked work of an account that has moved.
-func finishWork(ctx context.Context, tx *sql.Tx, accountID string) error {
+// FinishWork ends the parked work of an account that has moved, and the checks of its hosts. Error: Conflict if the
+// work is not exactly what was exported.
+func FinishWork(ctx context.Context, tx *sql.Tx, accountID, digest string) error {
 	for _, w := range works {
-		from := ` FROM`
-		if strings.HasSuffix(w.finish, "USING") {
-			from = ""
+		if _, err := db.One(ctx, tx, db.Value[int64], w.lockSQL(w.isParked()), accountID); err != nil {
+			return fmt.Errorf("lock %s: %w", w.name, err)
 		}
-		if _, err := db.Exec(ctx, tx, w.finish+from+` (`+w.open+`) o WHERE `+w.on()+` AND `+w.isParked(), accountID); err != nil {
+	}
+	now, err := digestWork(ctx, tx, accountID)
+	if err != nil {
+		return err
+	}
+	if now != digest {
+		return fault.Conflictf(fault.CodeConflict,
+			"Work of the account has changed since the export: cancel the move, or export the account again")
+	}
+	for _, w := range works {
+		verb := `UPDATE ` + w.name + ` t SET ` + w.due + ` = NULL FROM`
+		if w.ends {
+			verb = `DELETE FROM ` + w.name + ` t USING`
+		}
+		if _, err := db.Exec(ctx, tx, verb+` (`+w.open+`) o WHERE `+w.on()+` AND `+w.isParked(), accountID); err != nil {
 			return fmt.Errorf("end %s: %w", w.name, err)
 		}
 	}
+	for _, checked := range []string{"domains", "tracking_hosts"} { // their DNS records will name the target
+		if _, err := db.Exec(ctx, tx, `UPDATE `+checked+` SET due_at = NULL WHERE account_id = $1`, accountID); err != nil {
+			return fmt.Errorf("end checks of %s: %w", checked, err)
+		}
+	}
 	return nil
+}
+
+// DueTimes lists the unfinished work of an account with its due times. It is for tests.
+func DueTimes(ctx context.Context, on db.Execer, accountID string) (string, error) {
+	var all []string
+	for _, w := range works {
+		name, _, _ := strings.Cut(w.key, ",") // ids of recipients differ at the target
+		part, err := db.One(ctx, on, db.Value[string], `SELECT coalesce(string_agg(t.`+name+` || ' ' || extract(epoch FROM t.`+w.due+
+			`), E'\n' ORDER BY t.`+name+`), '') FROM `+w.name+` t JOIN (`+w.open+`) o ON `+w.on(), accountID)
+		if err != nil {
+			return "", err
+		}
+		all = append(all, w.name+"\n"+part)
+	}
+	return strings.Join(all, "\n"), nil
 }

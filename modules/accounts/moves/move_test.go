@@ -1,4 +1,4 @@
-package transfer
+package moves
 
 import (
 	"bytes"
@@ -12,53 +12,25 @@ import (
 
 	"github.com/postrider/postrider/runtime/base/expect"
 	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/ops/transfer"
+	"github.com/postrider/postrider/runtime/ops/transfer/transfertest"
 	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-// fillWork adds unfinished work of each kind to an account of fill.
-func fillWork(t *testing.T, d *db.DB, account string) {
-	t.Helper()
-	for _, statement := range []string{
-		emailSQL("queued", "sent", "now() + interval '1 hour'"),
-		`UPDATE recipients SET state = 'queued', lane = 'lane' WHERE email_id = 'queued_' || $1::text`,
-		`UPDATE recipients SET state = 'queued', held_by = 'operator' WHERE email_id = 'later_' || $1::text`,
-		`INSERT INTO automations (id, account_id, name, description, event, status, draft, draft_hash, version, version_hash, last_version, held, created_at, updated_at)
-			VALUES ('aut_' || $1::text, $1::text, 'Welcome', '', 'user.created', 'active', '{}', 'hash', 1, 'hash', 1, false, now(), now())`,
-		`INSERT INTO automation_runs (id, account_id, automation_id, version, event_id, event, status, step_index, error, depth, started_at)
-			VALUES ('run_' || $1::text, $1::text, 'aut_' || $1::text, 1, 'evt_1', '{}', 'waiting', 1, '', 0, now())`,
-		`INSERT INTO automation_works (id, account_id, automation_id, version, step_index, state, ready_at, due_at, lane, parked, fence, claims)
-			VALUES ('run_' || $1::text, $1::text, 'aut_' || $1::text, 1, 1, 'waiting', now(), now() + interval '3 days', 1, false, 4, 0)`,
-		`INSERT INTO webhooks (id, account_id, url, description, secret, events, enabled, disabled_reason, created_at, updated_at)
-			VALUES ('wh_' || $1::text, $1::text, 'https://example.org', '', '\x00', '[]', true, '', now(), now())`,
-		`INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, state, due_at, attempts, replays, error, created_at)
-			VALUES ('whd_' || $1::text, $1::text, 'wh_' || $1::text, 'evt_1', 'email.sent', now(), 'pending', now(), 1, 0, '', now())`,
-		`INSERT INTO webhook_works (id, webhook_id, due_at, fence, attempts, round) VALUES ('whd_' || $1::text, 'wh_' || $1::text, now() + interval '30 s', 1, 1, 1)`,
-		`INSERT INTO sms_messages (id, account_id, "to", number_hash, region, "from", text, encoding, segments, own_provider, provider, provider_id, status, error_code, error, attempts, due_at, fence, expires_at, version, step_index, created_at)
-			VALUES ('sms_' || $1::text, $1::text, '+15550100', '\x00', 'US', '', 'Hi', 'gsm7', 1, false, '', '', 'queued', '', '', 0, now(), 0, now() + interval '1 h', 0, 0, now())`,
-	} {
-		dbtest.Exec(t, d, statement, account)
-	}
-	dbtest.Exec(t, d, `INSERT INTO statistics_marks (id, fact_id) VALUES (1, 'evt_z') ON CONFLICT (id) DO UPDATE SET fact_id = excluded.fact_id`)
-}
+var options = Options{Options: transfer.Options{Keys: []string{"key"}, Program: "test", Credentials: true, Progress: func(string) {}},
+	Count: func(context.Context) error { return nil }, caches: 1}
 
-// dueTimes returns the unfinished work of an account, without what a claim changes.
 func dueTimes(t *testing.T, d *db.DB, account string) string {
 	t.Helper()
-	var all []string
-	for _, w := range works {
-		name, _, _ := strings.Cut(w.key, ",") // ids of recipients differ at the target
-		part, err := db.One(t.Context(), d.SQL, db.Value[string], `SELECT coalesce(string_agg(t.`+name+` || ' ' || extract(epoch FROM t.`+w.due+
-			`), E'\n' ORDER BY t.`+name+`), '') FROM `+w.name+` t JOIN (`+w.open+`) o ON `+w.on(), account)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, w.name+"\n"+part)
+	found, err := transfer.DueTimes(t.Context(), d.SQL, account)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return strings.Join(all, "\n")
+	return found
 }
 
-func wantState(t *testing.T, d *db.DB, account string, want State) {
+func wantState(t *testing.T, d *db.DB, account string, want transfer.State) {
 	t.Helper()
 	var frozen bool
 	var movedTo, code *string
@@ -66,7 +38,7 @@ func wantState(t *testing.T, d *db.DB, account string, want State) {
 		Scan(&frozen, &movedTo, &code); err != nil {
 		t.Fatal(err)
 	}
-	if got := StateOf(frozen, movedTo, code); got != want {
+	if got := transfer.StateOf(frozen, movedTo, code); got != want {
 		t.Errorf("the account is in the state %q, want %q", got, want)
 	}
 }
@@ -91,17 +63,17 @@ func wantConflict(t *testing.T, what string, err error) {
 func TestMoveKeepsUnfinishedWorkInOnePlace(t *testing.T) {
 	t.Parallel()
 	from, to := dbtest.New(t), dbtest.New(t)
-	fill(t, from, "acc_1")
-	fillWork(t, from, "acc_1")
-	fill(t, from, "acc_2")
-	fillWork(t, from, "acc_2")
-	fill(t, to, "acc_3")
+	transfertest.Fill(t, from, "acc_1")
+	transfertest.FillWork(t, from, "acc_1")
+	transfertest.Fill(t, from, "acc_2")
+	transfertest.FillWork(t, from, "acc_2")
+	transfertest.Fill(t, to, "acc_3")
 	before, other := dueTimes(t, from, "acc_1"), dueTimes(t, from, "acc_2")
 	if n := strings.Count(before, "acc_1"); n != 7 {
 		t.Fatalf("the account has %d rows of unfinished work, want 7:\n%s", n, before)
 	}
 	stale := exportMove(t, from, "acc_1")
-	wantState(t, from, "acc_1", Leaving)
+	wantState(t, from, "acc_1", transfer.Leaving)
 	if _, err := Finish(t.Context(), from, "acc_1", "http://mail.example.org"); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("finishing with http returned %v, want an invalid field", err)
 	}
@@ -109,7 +81,7 @@ func TestMoveKeepsUnfinishedWorkInOnePlace(t *testing.T) {
 	if err := Cancel(t.Context(), from, "acc_1"); err != nil {
 		t.Fatal(err)
 	}
-	wantState(t, from, "acc_1", Settled)
+	wantState(t, from, "acc_1", transfer.Settled)
 	if diff := cmp.Diff(before, dueTimes(t, from, "acc_1")); diff != "" {
 		t.Errorf("canceling changed due times (-before +after):\n%s", diff)
 	}
@@ -119,12 +91,12 @@ func TestMoveKeepsUnfinishedWorkInOnePlace(t *testing.T) {
 	file := exportMove(t, from, "acc_1")
 	for range 2 { // the second file replaces the first copy, and itself
 		for _, f := range [][]byte{stale, file} {
-			if _, err := Import(t.Context(), to, bytes.NewReader(f), options); err != nil {
+			if _, err := transfer.Import(t.Context(), to, bytes.NewReader(f), options.Options); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	wantState(t, to, "acc_1", Waiting)
+	wantState(t, to, "acc_1", transfer.Waiting)
 	wantConflict(t, "canceling at the target", Cancel(t.Context(), to, "acc_1"))
 	if err := Start(t.Context(), to, "acc_1", "mv_guess"); fault.KindOf(err) != fault.Forbidden {
 		t.Errorf("a guessed code returned %v", err)
@@ -133,7 +105,7 @@ func TestMoveKeepsUnfinishedWorkInOnePlace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantState(t, from, "acc_1", Moved)
+	wantState(t, from, "acc_1", transfer.Moved)
 	if n := strings.Count(dueTimes(t, from, "acc_1"), "acc_1"); n != 0 {
 		t.Errorf("%d rows of work are left at the source", n)
 	}
@@ -146,19 +118,19 @@ func TestMoveKeepsUnfinishedWorkInOnePlace(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	wantState(t, to, "acc_1", Settled)
+	wantState(t, to, "acc_1", transfer.Settled)
 	if diff := cmp.Diff(before, dueTimes(t, to, "acc_1")); diff != "" {
 		t.Errorf("the work has changed (-source +target):\n%s", diff)
 	}
 	if diff := cmp.Diff(other, dueTimes(t, from, "acc_2")); diff != "" {
 		t.Errorf("the move changed another account (-before +after):\n%s", diff)
 	}
-	if _, err := Import(t.Context(), to, bytes.NewReader(file), options); err == nil {
+	if _, err := transfer.Import(t.Context(), to, bytes.NewReader(file), options.Options); err == nil {
 		t.Error("an import replaced an account that works")
 	}
 
 	back := exportMove(t, withStatistics(t, to), "acc_1") // and back to the first installation
-	if _, err := Import(t.Context(), from, bytes.NewReader(back), options); err != nil {
+	if _, err := transfer.Import(t.Context(), from, bytes.NewReader(back), options.Options); err != nil {
 		t.Fatal(err)
 	}
 	if code, err = Finish(t.Context(), to, "acc_1", "https://old.example.org"); err != nil {
@@ -184,10 +156,10 @@ func withStatistics(t *testing.T, d *db.DB) *db.DB {
 func TestFinishRefusesWorkAfterExport(t *testing.T) {
 	t.Parallel()
 	from, to := dbtest.New(t), dbtest.New(t)
-	fill(t, from, "acc_1")
-	fillWork(t, from, "acc_1")
+	transfertest.Fill(t, from, "acc_1")
+	transfertest.FillWork(t, from, "acc_1")
 	stale := exportMove(t, from, "acc_1")
-	if _, err := Import(t.Context(), to, bytes.NewReader(stale), options); err != nil {
+	if _, err := transfer.Import(t.Context(), to, bytes.NewReader(stale), options.Options); err != nil {
 		t.Fatal(err)
 	}
 	exportMove(t, from, "acc_1")
@@ -209,7 +181,7 @@ func TestFinishRefusesWorkAfterExport(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantConflict(t, what, endExported(t.Context(), tx, "acc_1", digest))
+		wantConflict(t, what, transfer.FinishWork(t.Context(), tx, "acc_1", digest))
 		if err := tx.Rollback(); err != nil {
 			t.Fatal(err)
 		}
@@ -221,7 +193,7 @@ func TestFinishRefusesWorkAfterExport(t *testing.T) {
 	if err := Start(t.Context(), to, "acc_1", code); fault.KindOf(err) != fault.Forbidden {
 		t.Errorf("the code of the second export started the first: %v", err)
 	}
-	wantState(t, to, "acc_1", Waiting)
+	wantState(t, to, "acc_1", transfer.Waiting)
 }
 
 // An export waits for attempts in progress. If they do not end, the account resumes, and the worker can still store
@@ -244,8 +216,8 @@ func TestMoveWaitsForAttempts(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			d := dbtest.New(t)
-			fill(t, d, "acc_1")
-			fillWork(t, d, "acc_1")
+			transfertest.Fill(t, d, "acc_1")
+			transfertest.FillWork(t, d, "acc_1")
 			before := dueTimes(t, d, "acc_1")
 			dbtest.Exec(t, d, begin[0])
 			brief := options
@@ -257,7 +229,7 @@ func TestMoveWaitsForAttempts(t *testing.T) {
 			if file.Len() > 0 {
 				t.Errorf("the refused export wrote %d bytes", file.Len())
 			}
-			wantState(t, d, "acc_1", Settled)
+			wantState(t, d, "acc_1", transfer.Settled)
 			if diff := cmp.Diff(before, dueTimes(t, d, "acc_1")); diff != "" {
 				t.Errorf("the refused export changed due times (-before +after):\n%s", diff)
 			}
@@ -281,12 +253,12 @@ func TestMoveWaitsForAttempts(t *testing.T) {
 func TestInterruptedExportCanBeRepeated(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
-	fill(t, d, "acc_1")
-	fillWork(t, d, "acc_1")
+	transfertest.Fill(t, d, "acc_1")
+	transfertest.FillWork(t, d, "acc_1")
 	if _, err := freeze(t.Context(), d, "acc_1"); err != nil { // then the process is killed
 		t.Fatal(err)
 	}
-	wantState(t, d, "acc_1", Leaving)
+	wantState(t, d, "acc_1", transfer.Leaving)
 	_, err := Finish(t.Context(), d, "acc_1", "https://mail.example.org")
 	wantConflict(t, "finishing without a file", err)
 	failing := options
@@ -295,14 +267,14 @@ func TestInterruptedExportCanBeRepeated(t *testing.T) {
 	if _, err := ExportMove(t.Context(), d, "acc_1", brokenWriter{broken}, failing); !errors.Is(err, broken) {
 		t.Errorf("the export to a full disk returned %v", err)
 	}
-	wantState(t, d, "acc_1", Settled)
+	wantState(t, d, "acc_1", transfer.Settled)
 	exportMove(t, d, "acc_1")
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := ExportMove(canceled, d, "acc_1", &bytes.Buffer{}, options); err == nil {
 		t.Error("a canceled export succeeded")
 	}
-	wantState(t, d, "acc_1", Leaving)
+	wantState(t, d, "acc_1", transfer.Leaving)
 }
 
 type brokenWriter struct{ err error }

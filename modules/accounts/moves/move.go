@@ -1,4 +1,4 @@
-package transfer
+package moves
 
 import (
 	"cmp"
@@ -7,7 +7,6 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"net/netip"
 	"net/url"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/ops/transfer"
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
@@ -28,66 +28,25 @@ const (
 	freezePoll = 250 * time.Millisecond
 )
 
-// State is how far the move of an account is, as one of its two installations sees it.
-type State string
-
-// The states.
-const (
-	Settled State = ""       // no move; also at the target after the start
-	Leaving State = "frozen" // source: frozen, and can be finished or canceled
-	Moved   State = "moved"  // source: the target has the account
-	Waiting State = "copy"   // target: a copy that the move code starts
-)
-
-// StateOf returns the state from the columns of an account. frozen reports whether frozen_at is set.
-func StateOf(frozen bool, movedTo, moveCode *string) State {
-	switch {
-	case movedTo != nil:
-		return Moved
-	case !frozen:
-		return Settled
-	case moveCode != nil:
-		return Leaving
-	}
-	return Waiting
-}
-
-// moveRow is the state of an account whose row is locked.
-type moveRow struct {
-	state             State
-	system            bool
-	id, code, movedTo string
-	digest            *string
-}
-
-func lockMove(ctx context.Context, tx *sql.Tx, accountID string) (m moveRow, err error) {
-	var frozen bool
-	var id, code, movedTo *string
-	err = tx.QueryRowContext(ctx, `SELECT system, frozen_at IS NOT NULL, move_id, move_code, moved_to, move_digest FROM accounts WHERE id = $1 FOR UPDATE`,
-		accountID).Scan(&m.system, &frozen, &id, &code, &movedTo, &m.digest)
-	if errors.Is(err, sql.ErrNoRows) {
-		return m, fault.NoSuch("account", accountID)
-	}
-	if err != nil {
-		return m, fmt.Errorf("read the move of %s: %w", accountID, err)
-	}
-	m.state = StateOf(frozen, movedTo, code)
-	for from, to := range map[*string]*string{id: &m.id, code: &m.code, movedTo: &m.movedTo} {
-		if from != nil {
-			*to = *from
-		}
-	}
-	return m, nil
-}
-
 func idOfCode(code string) string {
 	sum := sha256.Sum256([]byte(code))
 	return hex.EncodeToString(sum[:])
 }
 
+// Options of ExportMove.
+type Options struct {
+	transfer.Options
+
+	Patience time.Duration // how long to wait for attempts in progress; 0: DefaultPatience
+	// Count counts the statistics of events up to now. It is called repeatedly.
+	Count func(context.Context) error
+
+	caches time.Duration // how long a process may use what it has cached; 0: 5 s
+}
+
 // ExportMove freezes an account and writes it to w with its unfinished work. After an error, the account is frozen
 // only if resuming it failed too.
-func ExportMove(ctx context.Context, d *db.DB, accountID string, w io.Writer, o Options) (*Result, error) {
+func ExportMove(ctx context.Context, d *db.DB, accountID string, w io.Writer, o Options) (*transfer.Result, error) {
 	began := time.Now()
 	moveID, err := freeze(ctx, d, accountID)
 	if err != nil {
@@ -95,7 +54,7 @@ func ExportMove(ctx context.Context, d *db.DB, accountID string, w io.Writer, o 
 	}
 	result, err := exportFrozen(ctx, d, accountID, moveID, w, o, began)
 	if err == nil {
-		err = recordExport(ctx, d, accountID, moveID, result.digest)
+		err = recordExport(ctx, d, accountID, moveID, result.Digest)
 	}
 	if err != nil {
 		resuming, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
@@ -109,16 +68,16 @@ func ExportMove(ctx context.Context, d *db.DB, accountID string, w io.Writer, o 
 func freeze(ctx context.Context, d *db.DB, accountID string) (moveID string, err error) {
 	code, _ := secret.NewToken("mv_")
 	moveID = idOfCode(code.Reveal())
-	return moveID, inPatientTx(ctx, d, sql.LevelDefault, func(tx *sql.Tx) error {
-		m, err := lockMove(ctx, tx, accountID)
+	return moveID, transfer.InPatientTx(ctx, d, sql.LevelDefault, func(tx *sql.Tx) error {
+		m, err := transfer.LockMove(ctx, tx, accountID)
 		switch {
 		case err != nil:
 			return err
-		case m.system:
+		case m.System:
 			return fault.NoSuch("account", accountID)
-		case m.state == Moved:
-			return fault.Conflictf(fault.CodeConflict, "The account has moved to %s", m.movedTo)
-		case m.state == Waiting:
+		case m.State == transfer.Moved:
+			return fault.Conflictf(fault.CodeConflict, "The account has moved to %s", m.MovedTo)
+		case m.State == transfer.Waiting:
 			return fault.Conflictf(fault.CodeConflict, "The account is a copy that its move code has not started yet")
 		}
 		_, err = db.Exec(ctx, tx, `UPDATE accounts SET frozen_at = coalesce(frozen_at, now()), move_id = $2, move_code = $3, move_digest = NULL WHERE id = $1`,
@@ -127,23 +86,19 @@ func freeze(ctx context.Context, d *db.DB, accountID string) (moveID string, err
 	})
 }
 
-// errBusy is the error of an export that has found work in progress, before it has written anything.
-type errBusy struct{ work []string }
-
-func (e errBusy) Error() string {
-	return "work in progress did not end in time: " + strings.Join(e.work, ", ")
-}
-
 // exportFrozen waits until no work is in progress and exports the account in a snapshot in which this is certain.
 func exportFrozen(ctx context.Context, d *db.DB, accountID, moveID string, w io.Writer, o Options,
-	began time.Time) (*Result, error) {
+	began time.Time) (*transfer.Result, error) {
 	patience, caches := cmp.Or(o.Patience, DefaultPatience), cmp.Or(o.caches, cachesEnd)
 	for {
-		busy := errBusy{[]string{"requests"}}
-		err := inPatientTx(ctx, d, sql.LevelDefault, func(tx *sql.Tx) error { return parkWork(ctx, tx, accountID) })
+		busy := transfer.BusyError{Work: []string{"requests"}}
+		err := transfer.InPatientTx(ctx, d, sql.LevelDefault, func(tx *sql.Tx) error { return transfer.ParkWork(ctx, tx, accountID) })
+		if err == nil {
+			err = o.Count(ctx)
+		}
 		if err == nil && time.Since(began) >= caches {
-			var result *Result
-			if result, err = writeAccount(ctx, d, accountID, moveID, w, o); err == nil {
+			var result *transfer.Result
+			if result, err = transfer.ExportParked(ctx, d, accountID, moveID, w, o.Options); err == nil {
 				return result, nil
 			}
 			if !errors.As(err, &busy) {
@@ -181,18 +136,18 @@ func Finish(ctx context.Context, d *db.DB, accountID, baseURL string) (code stri
 	if err != nil {
 		return "", err
 	}
-	return code, inPatientTx(ctx, d, sql.LevelDefault, func(tx *sql.Tx) error {
-		m, err := lockMove(ctx, tx, accountID)
+	return code, transfer.InPatientTx(ctx, d, sql.LevelDefault, func(tx *sql.Tx) error {
+		m, err := transfer.LockMove(ctx, tx, accountID)
 		if err != nil {
 			return err
 		}
-		code = m.code
+		code = m.Code
 		switch {
-		case m.state == Moved:
-		case m.state != Leaving, m.digest == nil:
+		case m.State == transfer.Moved:
+		case m.State != transfer.Leaving, m.Digest == nil:
 			return fault.Conflictf(fault.CodeConflict, "The account has no complete export with --move")
 		default:
-			if err := endExported(ctx, tx, accountID, *m.digest); err != nil {
+			if err := transfer.FinishWork(ctx, tx, accountID, *m.Digest); err != nil {
 				return err
 			}
 		}
@@ -201,40 +156,17 @@ func Finish(ctx context.Context, d *db.DB, accountID, baseURL string) (code stri
 	})
 }
 
-// endExported ends the parked work of an account if it is exactly what was exported.
-func endExported(ctx context.Context, tx *sql.Tx, accountID, digest string) error {
-	for _, w := range works {
-		if _, err := db.One(ctx, tx, db.Value[int64], w.lockSQL(w.isParked()), accountID); err != nil {
-			return fmt.Errorf("lock %s: %w", w.name, err)
-		}
-	}
-	now, err := digestWork(ctx, tx, accountID)
-	if err != nil {
-		return err
-	}
-	if now != digest {
-		return fault.Conflictf(fault.CodeConflict,
-			"Work of the account has changed since the export: cancel the move, or export the account again")
-	}
-	if err := finishWork(ctx, tx, accountID); err != nil {
-		return err
-	}
-	// The DNS records of its domains will name the target.
-	_, err = db.Exec(ctx, tx, `UPDATE domains SET due_at = NULL WHERE account_id = $1`, accountID)
-	return err
-}
-
 // Cancel ends the move of an account at the source, which resumes its work. It does nothing if the account is not
 // frozen. Errors: NotFound; Conflict if the account has moved or is a copy.
 func Cancel(ctx context.Context, d *db.DB, accountID string) error {
-	return inPatientTx(ctx, d, sql.LevelDefault, func(tx *sql.Tx) error {
-		m, err := lockMove(ctx, tx, accountID)
+	return transfer.InPatientTx(ctx, d, sql.LevelDefault, func(tx *sql.Tx) error {
+		m, err := transfer.LockMove(ctx, tx, accountID)
 		switch {
-		case err != nil || m.state == Settled:
+		case err != nil || m.State == transfer.Settled:
 			return err
-		case m.state == Moved:
-			return fault.Conflictf(fault.CodeConflict, "The account has moved to %s: its copy there may have started", m.movedTo)
-		case m.state == Waiting:
+		case m.State == transfer.Moved:
+			return fault.Conflictf(fault.CodeConflict, "The account has moved to %s: its copy there may have started", m.MovedTo)
+		case m.State == transfer.Waiting:
 			return fault.Conflictf(fault.CodeConflict, "The account is a copy: its move code starts it")
 		}
 		return thaw(ctx, tx, accountID)
@@ -244,16 +176,16 @@ func Cancel(ctx context.Context, d *db.DB, accountID string) error {
 // Start starts the copy of an account that the source has finished moving. Repeating it changes nothing. Errors:
 // NotFound; Forbidden for a wrong code; Conflict if the account is not a copy.
 func Start(ctx context.Context, d *db.DB, accountID, code string) error {
-	return inPatientTx(ctx, d, sql.LevelDefault, func(tx *sql.Tx) error {
-		m, err := lockMove(ctx, tx, accountID)
+	return transfer.InPatientTx(ctx, d, sql.LevelDefault, func(tx *sql.Tx) error {
+		m, err := transfer.LockMove(ctx, tx, accountID)
 		switch {
 		case err != nil:
 			return err
-		case m.state != Waiting && m.state != Settled || m.id == "":
+		case m.State != transfer.Waiting && m.State != transfer.Settled || m.ID == "":
 			return fault.Conflictf(fault.CodeConflict, "The account is not a copy that a move code starts")
-		case m.id != idOfCode(code):
+		case m.ID != idOfCode(code):
 			return fault.Forbiddenf(fault.CodeConflict, "This is not the code of the move that created the copy")
-		case m.state == Settled:
+		case m.State == transfer.Settled:
 			return nil
 		}
 		return thaw(ctx, tx, accountID)
@@ -262,7 +194,7 @@ func Start(ctx context.Context, d *db.DB, accountID, code string) error {
 
 // thaw resumes the work of an account. The id of the move stays, so that Start can be repeated.
 func thaw(ctx context.Context, tx *sql.Tx, accountID string) error {
-	if err := unparkWork(ctx, tx, accountID); err != nil {
+	if err := transfer.UnparkWork(ctx, tx, accountID); err != nil {
 		return err
 	}
 	_, err := db.Exec(ctx, tx, `UPDATE accounts SET frozen_at = NULL, move_code = NULL, move_digest = NULL, move_id = CASE WHEN move_code IS NULL THEN move_id END WHERE id = $1`,
