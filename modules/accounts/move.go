@@ -1,6 +1,8 @@
 package accounts
 
 import (
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/postrider/postrider/modules/accounts/rights"
@@ -35,6 +37,15 @@ func (r Residence) Check(op rights.Operation) error {
 func (r Residence) ErrMoved() *fault.Error {
 	return fault.Conflictf(fault.CodeAccountMoved, "This account has moved to %s. Use that base URL", r.MovedTo).
 		With(DetailBaseURL, r.MovedTo)
+}
+
+// MovedURL returns the URL of a request at the installation with a base URL. Its host is always that of baseURL.
+func MovedURL(baseURL string, u *url.URL) string {
+	at := baseURL + "/" + strings.TrimLeft(u.EscapedPath(), "/")
+	if u.RawQuery != "" {
+		at += "?" + u.RawQuery
+	}
+	return at
 }
 
 // DetailBaseURL is the detail of CodeAccountMoved with the base URL of the installation that has the account.

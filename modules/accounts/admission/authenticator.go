@@ -149,7 +149,7 @@ func (d *Authenticator) authenticateKey(r *http.Request) (accounts.Caller, error
 	}
 	if err == nil && caller.Residence.MovedTo != "" {
 		moved := caller.Residence.ErrMoved()
-		moved.Location = caller.Residence.MovedTo + r.URL.RequestURI()
+		moved.Location = accounts.MovedURL(caller.Residence.MovedTo, r.URL)
 		return accounts.Caller{}, moved
 	}
 	return caller, err

@@ -30,5 +30,5 @@
 // # What is refused
 //
 // A frozen account answers reads; everything else is Unavailable with CodeAccountMoving. An account that has moved
-// redirects API keys, and tells people and SMTP clients where it is (accounts.Residence). Test data stays at the source.
+// redirects requests with an API key; people and SMTP clients get an error with its new base URL (accounts.Residence). Test data stays at the source.
 package moves

@@ -13,6 +13,7 @@ import (
 	"net/netip"
 	"strings"
 
+	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/telemetry"
@@ -136,7 +137,7 @@ func (l links) record(w http.ResponseWriter, r *http.Request, mark tracking.Link
 	switch {
 	case to != "":
 		setPrivacyHeaders(w.Header())
-		w.Header().Set("Location", to+r.URL.RequestURI())
+		w.Header().Set("Location", accounts.MovedURL(to, r.URL))
 		w.WriteHeader(http.StatusFound)
 		return true
 	case !moving && r.Method == http.MethodGet:

@@ -75,6 +75,24 @@ func TestALinkLeadsToItsTargetAsItWasWritten(t *testing.T) {
 	}
 }
 
+// Links of an account that has moved lead to the installation that has it, and nothing is counted during a move.
+func TestLinksOfMovedAccountLeadToItsInstallation(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/t/c/genuine", "/t/o/genuine.gif"} {
+		for host, want := range map[string]string{"moved.test": "https://new.example" + path, "links.moved.test": ""} {
+			f := &tracker{}
+			w := ask(t, f, http.MethodGet, path, func(r *http.Request) { r.Host = host })
+			redirected := w.Header().Get("Location") == want
+			if want != "" && (w.Code != http.StatusFound || !redirected) || want == "" && w.Code >= http.StatusBadRequest {
+				t.Errorf("%s on %s got %d %v, want %q", path, host, w.Code, w.Header(), want)
+			}
+			if len(f.visits) > 0 {
+				t.Errorf("%s on %s was counted", path, host)
+			}
+		}
+	}
+}
+
 func TestThePixelIsAnImageOfOnePixel(t *testing.T) {
 	t.Parallel()
 	f := &tracker{}

@@ -133,7 +133,7 @@ func (p *pages) handleMove(w http.ResponseWriter, r *http.Request, said *words, 
 	case err == nil && at.Frozen:
 		err = at.Check(rights.Write)
 	case err == nil && reads:
-		w.Header().Set("Location", at.MovedTo+r.URL.RequestURI())
+		w.Header().Set("Location", accounts.MovedURL(at.MovedTo, r.URL))
 		w.WriteHeader(http.StatusTemporaryRedirect)
 		return true
 	case err == nil && r.Method == http.MethodPost:
