@@ -71,6 +71,11 @@ var (
 		{Name: "stored_bytes", Type: field.TypeInt, Nullable: true},
 		{Name: "daily_bytes", Type: field.TypeInt, Nullable: true},
 		{Name: "payment_due_at", Type: field.TypeTime, Nullable: true},
+		{Name: "frozen_at", Type: field.TypeTime, Nullable: true},
+		{Name: "moved_to", Type: field.TypeString, Nullable: true},
+		{Name: "move_id", Type: field.TypeString, Nullable: true},
+		{Name: "move_code", Type: field.TypeString, Nullable: true},
+		{Name: "move_digest", Type: field.TypeString, Nullable: true},
 		{Name: "changed_at", Type: field.TypeTime, Nullable: true},
 		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
 		{Name: "updated_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
@@ -84,7 +89,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "accounts_plans_accounts",
-				Columns:    []*schema.Column{AccountsColumns[18]},
+				Columns:    []*schema.Column{AccountsColumns[23]},
 				RefColumns: []*schema.Column{PlansColumns[0]},
 				OnDelete:   schema.NoAction,
 			},

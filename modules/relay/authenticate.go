@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -103,7 +104,7 @@ func (s *Credentials) recheckCredential(ctx context.Context, with signedInWith) 
 }
 
 const selectCredential = `
-SELECT k.id, k.account_id, k.mode, coalesce(k.domain_ids, '[]'::jsonb)::text, a.suspended_at IS NOT NULL, ` + credentials.Columns + `
+SELECT k.id, k.account_id, k.mode, coalesce(k.domain_ids, '[]'::jsonb)::text, a.suspended_at IS NOT NULL, ` + accounts.ResidenceColumns + `, ` + credentials.Columns + `
   FROM smtp_credentials k JOIN accounts a ON a.id = k.account_id ` + credentials.Joins + `
  WHERE k.hash = $1 AND k.revoked_at IS NULL`
 
@@ -112,8 +113,8 @@ func (s *Credentials) loadCredential(ctx context.Context, hash passwordHash) (cr
 	var domainIDs, mode string
 	var by credentials.Row
 	err := s.db.SQL.QueryRowContext(ctx, selectCredential, hash[:]).
-		Scan(append([]any{&found.id, &found.caller.AccountID, &mode, &domainIDs, &found.caller.Suspended},
-			by.ScanTargets()...)...)
+		Scan(slices.Concat([]any{&found.id, &found.caller.AccountID, &mode, &domainIDs, &found.caller.Suspended},
+			found.caller.Residence.ScanTargets(), by.ScanTargets())...)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return credential{}, nil

@@ -104,6 +104,10 @@ var testFields = map[string]TestAccess{
 	"Query.billing": LiveOnly, "Query.invitations": LiveOnly,
 	"Query.members": LiveOnly, "Query.operator": LiveOnly, "Query.smtpCredential": LiveOnly,
 	"Query.smtpCredentials": LiveOnly, "Query.usage": LiveOnly,
+	"Mutation.createAccountAsOperator": LiveOnly, "Mutation.updateAccountAsOperator": LiveOnly,
+	"Mutation.updatePlanAsOperator": LiveOnly, "Mutation.createUserAsOperator": LiveOnly,
+	"Mutation.updateUserAsOperator": LiveOnly, "Mutation.createUserLinkAsOperator": LiveOnly,
+	"Mutation.createOperatorKey": LiveOnly, "Mutation.revokeOperatorKey": LiveOnly,
 }
 
 // TestAccessOfField returns how a root field of GraphQL, such as Query.emails, works in test mode, and whether there is
