@@ -1609,6 +1609,7 @@ type ComplexityRoot struct {
 
 	TemplateVersion struct {
 		Category           func(childComplexity int) int
+		Components         func(childComplexity int) int
 		From               func(childComplexity int) int
 		PublishedAt        func(childComplexity int) int
 		PublishedBy        func(childComplexity int) int
@@ -1617,6 +1618,12 @@ type ComplexityRoot struct {
 		UnsubscribeEnabled func(childComplexity int) int
 		Variables          func(childComplexity int) int
 		Version            func(childComplexity int) int
+	}
+
+	TemplateVersionComponent struct {
+		Kind       func(childComplexity int) int
+		TemplateID func(childComplexity int) int
+		Version    func(childComplexity int) int
 	}
 
 	TemplateVersionConnection struct {
@@ -8652,6 +8659,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.TemplateVersion.Category(childComplexity), true
+	case "TemplateVersion.components":
+		if e.ComplexityRoot.TemplateVersion.Components == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateVersion.Components(childComplexity), true
 	case "TemplateVersion.from":
 		if e.ComplexityRoot.TemplateVersion.From == nil {
 			break
@@ -8700,6 +8713,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.TemplateVersion.Version(childComplexity), true
+
+	case "TemplateVersionComponent.kind":
+		if e.ComplexityRoot.TemplateVersionComponent.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateVersionComponent.Kind(childComplexity), true
+	case "TemplateVersionComponent.templateId":
+		if e.ComplexityRoot.TemplateVersionComponent.TemplateID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateVersionComponent.TemplateID(childComplexity), true
+	case "TemplateVersionComponent.version":
+		if e.ComplexityRoot.TemplateVersionComponent.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateVersionComponent.Version(childComplexity), true
 
 	case "TemplateVersionConnection.count":
 		if e.ComplexityRoot.TemplateVersionConnection.Count == nil {
@@ -13843,10 +13875,22 @@ type TemplateVersion {
   unsubscribeEnabled: Boolean!
   "Category of emails that do not specify one."
   category: String
+  "Layout and partials that the version contains."
+  components: [TemplateVersionComponent!]!
   "When the version was published."
   publishedAt: DateTime!
   "Email address of the member, or name of the API key, that published it; ` + "`" + `null` + "`" + ` if unknown."
   publishedBy: String
+}
+
+"A layout or partial that a version of a template contains."
+type TemplateVersionComponent {
+  "Whether it is a layout or a partial."
+  kind: TemplateKind!
+  "ID of the layout or partial, prefix ` + "`" + `tpl_` + "`" + `."
+  templateId: ID!
+  "Number of its version."
+  version: Int!
 }
 
 "The content of a template in another language."
@@ -17233,12 +17277,26 @@ func (ec *executionContext) childFields_TemplateVersion(ctx context.Context, fie
 		return ec.fieldContext_TemplateVersion_unsubscribeEnabled(ctx, field)
 	case "category":
 		return ec.fieldContext_TemplateVersion_category(ctx, field)
+	case "components":
+		return ec.fieldContext_TemplateVersion_components(ctx, field)
 	case "publishedAt":
 		return ec.fieldContext_TemplateVersion_publishedAt(ctx, field)
 	case "publishedBy":
 		return ec.fieldContext_TemplateVersion_publishedBy(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type TemplateVersion", field.Name)
+}
+
+func (ec *executionContext) childFields_TemplateVersionComponent(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "kind":
+		return ec.fieldContext_TemplateVersionComponent_kind(ctx, field)
+	case "templateId":
+		return ec.fieldContext_TemplateVersionComponent_templateId(ctx, field)
+	case "version":
+		return ec.fieldContext_TemplateVersionComponent_version(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TemplateVersionComponent", field.Name)
 }
 
 func (ec *executionContext) childFields_TemplateVersionConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -1404,10 +1404,22 @@ type TemplateVersion struct {
 	UnsubscribeEnabled bool `json:"unsubscribeEnabled"`
 	// Category of emails that do not specify one.
 	Category *string `json:"category,omitempty"`
+	// Layout and partials that the version contains.
+	Components []*TemplateVersionComponent `json:"components"`
 	// When the version was published.
 	PublishedAt time.Time `json:"publishedAt"`
 	// Email address of the member, or name of the API key, that published it; `null` if unknown.
 	PublishedBy *string `json:"publishedBy,omitempty"`
+}
+
+// A layout or partial that a version of a template contains.
+type TemplateVersionComponent struct {
+	// Whether it is a layout or a partial.
+	Kind TemplateKind `json:"kind"`
+	// ID of the layout or partial, prefix `tpl_`.
+	TemplateID string `json:"templateId"`
+	// Number of its version.
+	Version int `json:"version"`
 }
 
 // A time range.
