@@ -180,15 +180,16 @@ func (e *edge) addRuns(g *api.TagGroup) {
 	api.Once(g, api.Operation{
 		Path: "/automation-runs/{id}/retry", ID: "retryAutomationRun", Needs: rights.Write, Stores: api.StoresNothing,
 		Summary: "Retry a failed run", Description: "Retries a run from the step that failed, with the version " +
-			"that it follows. Fails with 409 `run_not_failed` if the run did not fail within the last 30 days.",
+			"that it follows and the template versions that are published now. Fails with 409 `run_not_failed` if the " +
+			"run did not fail within the last 30 days.",
 		Example: one, Of: OfRun, Problems: []int{http.StatusNotFound, http.StatusConflict},
 	}, e.retryRun)
 	api.OnceBody(g, api.Operation{
 		Path: "/automations/{id}/retry-failed", ID: "retryFailedRuns", Needs: rights.Write, Stores: api.StoresNothing,
 		Summary: "Retry the failed runs of an automation",
 		Description: "Retries failed runs, for example after you fix a template. Each run continues from the step " +
-			"that failed, with the version that it follows. Skips people with a live run if the automation allows " +
-			"one run at a time.",
+			"that failed, with the version that it follows and the template versions that are published now. Skips " +
+			"people with a live run if the automation allows one run at a time. In test mode, retries runs of test mode.",
 		Body: &api.Body{About: "The runs to retry.",
 			Examples: map[string]any{"since": map[string]any{"since": "2026-01-15T09:30:00Z", "step": "tips"}}},
 		Example: map[string]any{"runs": 17}, Of: OfAutomation, Problems: []int{http.StatusNotFound},
