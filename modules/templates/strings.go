@@ -14,19 +14,22 @@ import (
 const defaultSourceLocale = "en"
 
 // ExportStrings returns the texts of the draft for translation to a language, with those that are translated, as an
-// XLIFF 1.2 document. An empty source locale is the language that the HTML declares, or English.
-func (s *Service) ExportStrings(ctx context.Context, accountID, idOrAlias, locale, sourceLocale string) ([]byte, error) {
+// XLIFF 1.2 document. Without a locale, the document names no target language. An empty source locale is the language
+// that the HTML declares, or English.
+func (s *Service) ExportStrings(ctx context.Context, accountID, idOrAlias, locale,
+	sourceLocale string) ([]byte, error) {
 	t, err := s.Get(ctx, accountID, idOrAlias)
 	if err != nil {
 		return nil, err
 	}
 	file := xliff.ExportRequest{Original: t.ID, Name: t.Name, SourceLocale: sourceLocale, Source: partsOf(t)}
 	wrong := fault.Fields{}
-	tag, reason := language.ParseTag(locale)
-	if reason != "" {
-		wrong.Add("locale", "%s", reason)
+	if locale != "" {
+		tag, reason := language.ParseTag(locale)
+		if file.TargetLocale = tag.String(); reason != "" {
+			wrong.Add("locale", "%s", reason)
+		}
 	}
-	file.TargetLocale = tag.String()
 	if file.SourceLocale == "" {
 		file.SourceLocale = xliff.LanguageOf(file.Source.HTML)
 	}
@@ -42,7 +45,7 @@ func (s *Service) ExportStrings(ctx context.Context, accountID, idOrAlias, local
 		return nil, err
 	}
 	for _, found := range t.Translations {
-		if found.Locale == file.TargetLocale {
+		if file.TargetLocale != "" && found.Locale == file.TargetLocale {
 			file.Target = xliff.Parts{Subject: found.Subject, HTML: found.HTML, Text: found.Text}
 		}
 	}
@@ -60,8 +63,8 @@ type ImportedStrings struct {
 	Untranslated []string // IDs of units that have the text of the source
 }
 
-// ImportStrings replaces a translation of the draft with that of an XLIFF 1.2 document. It returns Invalid, with the units
-// in error, NotFound, or Conflict if the draft changes at the same time.
+// ImportStrings replaces a translation of the draft with that of an XLIFF 1.2 document. It returns Invalid, with the
+// units in error, NotFound, or Conflict if the draft changes at the same time.
 func (s *Service) ImportStrings(ctx context.Context, accountID, idOrAlias, content,
 	author string) (out ImportedStrings, err error) {
 	t, err := s.Get(ctx, accountID, idOrAlias)
@@ -80,7 +83,8 @@ func (s *Service) ImportStrings(ctx context.Context, accountID, idOrAlias, conte
 	} else {
 		list = append(list, translated)
 	}
-	now, err := s.Update(ctx, accountID, t.ID, TemplateChange{Translations: &list}, Revision{Etag: t.Etag(), Author: author})
+	now, err := s.Update(ctx, accountID, t.ID, TemplateChange{Translations: &list},
+		Revision{Etag: t.Etag(), Author: author})
 	return ImportedStrings{Template: now, Locale: read.Locale, Untranslated: read.Untranslated}, err
 }
 

@@ -22,7 +22,7 @@ const xliffType = "application/xliff+xml"
 type exportInput struct {
 	api.Item
 
-	Locale       string `query:"locale" required:"true" maxLength:"100" doc:"The language to translate to, as a BCP 47 tag." example:"de"`
+	Locale       string `query:"locale" maxLength:"100" doc:"The language to translate to, as a BCP 47 tag. Without it, the document names no target language, and the translation tool must add one." example:"de"`
 	SourceLocale string `query:"source_locale" maxLength:"100" doc:"The language of the template. Defaults to the lang attribute of its HTML, or to en." example:"en"`
 }
 

@@ -48,8 +48,13 @@ func Export(f ExportRequest) ([]byte, error) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<xliff version=\"1.2\" xmlns=%s>\n", quote(Namespace))
-	fmt.Fprintf(&b, "<file original=%s source-language=%s target-language=%s datatype=\"html\">\n<header><note>%s</note></header>\n<body>\n",
-		quote(f.Original), quote(f.SourceLocale), quote(f.TargetLocale), escape(f.Name))
+	to := ""
+	if f.TargetLocale != "" {
+		to = " target-language=" + quote(f.TargetLocale)
+	}
+	fmt.Fprintf(&b, "<file original=%s source-language=%s%s datatype=\"html\">\n", quote(f.Original),
+		quote(f.SourceLocale), to)
+	fmt.Fprintf(&b, "<header><note>%s</note></header>\n<body>\n", escape(f.Name))
 	for i, p := range source.parts() {
 		other := target.parts()[i]
 		isSame := p.hasMarkupOf(other, f.TargetLocale)

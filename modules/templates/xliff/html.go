@@ -13,8 +13,9 @@ import (
 )
 
 // inlineTags are the elements within a sentence.
-var inlineTags = []string{"a", "abbr", "acronym", "b", "bdi", "bdo", "big", "br", "cite", "code", "del", "dfn", "em", "font",
-	"i", "img", "ins", "kbd", "mark", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "tt", "u", "var", "wbr"}
+var inlineTags = []string{"a", "abbr", "acronym", "b", "bdi", "bdo", "big", "br", "cite", "code", "del", "dfn", "em",
+	"font", "i", "img", "ins", "kbd", "mark", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "tt",
+	"u", "var", "wbr"}
 
 // unreadTags are the elements whose content is not read by people.
 var unreadTags = []string{"script", "style", "noembed", "noframes", "iframe", "textarea", "xmp", "plaintext"}
@@ -79,7 +80,8 @@ func (c *htmlCutter) addAttributes(start, end int) {
 	for _, m := range wordAttribute.FindAllStringSubmatchIndex(c.masked[start:end], -1) {
 		from, to := start+m[2]+1, start+m[3]-1
 		if isTranslatable(c.masked[from:to], c.source[from:to]) {
-			c.inside = append(c.inside, unit{start: from, end: to, items: []item{{text: c.decode(from, to)}}, encode: encodeHTML})
+			c.inside = append(c.inside, unit{start: from, end: to, items: []item{{text: c.decode(from, to)}},
+				encode: encodeHTML})
 		}
 	}
 }
