@@ -47,6 +47,16 @@ type Account struct {
 	DailyBytes *int `json:"daily_bytes,omitempty"`
 	// when a payment became overdue; overage is then off
 	PaymentDueAt *time.Time `json:"payment_due_at,omitempty"`
+	// when a move to another installation began; the account accepts no writes
+	FrozenAt *time.Time `json:"frozen_at,omitempty"`
+	// base URL of the installation that has the account since its move
+	MovedTo *string `json:"moved_to,omitempty"`
+	// SHA-256 of the move code: identifies the move at both installations
+	MoveID *string `json:"move_id,omitempty"`
+	// starts the copy at the target; only the source has it
+	MoveCode *string `json:"move_code,omitempty"`
+	// SHA-256 of the unfinished work in the exported file
+	MoveDigest *string `json:"move_digest,omitempty"`
 	// when plan, limits or state were last set, by the database clock
 	ChangedAt *time.Time `json:"changed_at,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
@@ -81,9 +91,9 @@ func (*Account) scanValues(columns []string) ([]any, error) {
 			values[i] = new(sql.NullBool)
 		case account.FieldBodyRetentionDays, account.FieldRecordRetentionDays, account.FieldMonthlyLimit, account.FieldStoredBytes, account.FieldDailyBytes:
 			values[i] = new(sql.NullInt64)
-		case account.FieldID, account.FieldName, account.FieldEmail, account.FieldPlanID:
+		case account.FieldID, account.FieldName, account.FieldEmail, account.FieldPlanID, account.FieldMovedTo, account.FieldMoveID, account.FieldMoveCode, account.FieldMoveDigest:
 			values[i] = new(sql.NullString)
-		case account.FieldPaymentMethodAt, account.FieldSuspendedAt, account.FieldPaymentDueAt, account.FieldChangedAt, account.FieldCreatedAt, account.FieldUpdatedAt:
+		case account.FieldPaymentMethodAt, account.FieldSuspendedAt, account.FieldPaymentDueAt, account.FieldFrozenAt, account.FieldChangedAt, account.FieldCreatedAt, account.FieldUpdatedAt:
 			values[i] = new(sql.NullTime)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -201,6 +211,41 @@ func (_m *Account) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.PaymentDueAt = new(time.Time)
 				*_m.PaymentDueAt = value.Time
+			}
+		case account.FieldFrozenAt:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field frozen_at", values[i])
+			} else if value.Valid {
+				_m.FrozenAt = new(time.Time)
+				*_m.FrozenAt = value.Time
+			}
+		case account.FieldMovedTo:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field moved_to", values[i])
+			} else if value.Valid {
+				_m.MovedTo = new(string)
+				*_m.MovedTo = value.String
+			}
+		case account.FieldMoveID:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field move_id", values[i])
+			} else if value.Valid {
+				_m.MoveID = new(string)
+				*_m.MoveID = value.String
+			}
+		case account.FieldMoveCode:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field move_code", values[i])
+			} else if value.Valid {
+				_m.MoveCode = new(string)
+				*_m.MoveCode = value.String
+			}
+		case account.FieldMoveDigest:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field move_digest", values[i])
+			} else if value.Valid {
+				_m.MoveDigest = new(string)
+				*_m.MoveDigest = value.String
 			}
 		case account.FieldChangedAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {

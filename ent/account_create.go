@@ -304,6 +304,26 @@ func (_c *AccountCreate) createSpec() (*Account, *sqlgraph.CreateSpec) {
 		_spec.SetField(account.FieldPaymentDueAt, field.TypeTime, value)
 		_node.PaymentDueAt = &value
 	}
+	if value, ok := _c.mutation.FrozenAt(); ok {
+		_spec.SetField(account.FieldFrozenAt, field.TypeTime, value)
+		_node.FrozenAt = &value
+	}
+	if value, ok := _c.mutation.MovedTo(); ok {
+		_spec.SetField(account.FieldMovedTo, field.TypeString, value)
+		_node.MovedTo = &value
+	}
+	if value, ok := _c.mutation.MoveID(); ok {
+		_spec.SetField(account.FieldMoveID, field.TypeString, value)
+		_node.MoveID = &value
+	}
+	if value, ok := _c.mutation.MoveCode(); ok {
+		_spec.SetField(account.FieldMoveCode, field.TypeString, value)
+		_node.MoveCode = &value
+	}
+	if value, ok := _c.mutation.MoveDigest(); ok {
+		_spec.SetField(account.FieldMoveDigest, field.TypeString, value)
+		_node.MoveDigest = &value
+	}
 	if value, ok := _c.mutation.ChangedAt(); ok {
 		_spec.SetField(account.FieldChangedAt, field.TypeTime, value)
 		_node.ChangedAt = &value

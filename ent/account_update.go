@@ -193,6 +193,36 @@ func (_u *AccountUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.PaymentDueAtCleared() {
 		_spec.ClearField(account.FieldPaymentDueAt, field.TypeTime)
 	}
+	if value, ok := _u.mutation.FrozenAt(); ok {
+		_spec.SetField(account.FieldFrozenAt, field.TypeTime, value)
+	}
+	if _u.mutation.FrozenAtCleared() {
+		_spec.ClearField(account.FieldFrozenAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.MovedTo(); ok {
+		_spec.SetField(account.FieldMovedTo, field.TypeString, value)
+	}
+	if _u.mutation.MovedToCleared() {
+		_spec.ClearField(account.FieldMovedTo, field.TypeString)
+	}
+	if value, ok := _u.mutation.MoveID(); ok {
+		_spec.SetField(account.FieldMoveID, field.TypeString, value)
+	}
+	if _u.mutation.MoveIDCleared() {
+		_spec.ClearField(account.FieldMoveID, field.TypeString)
+	}
+	if value, ok := _u.mutation.MoveCode(); ok {
+		_spec.SetField(account.FieldMoveCode, field.TypeString, value)
+	}
+	if _u.mutation.MoveCodeCleared() {
+		_spec.ClearField(account.FieldMoveCode, field.TypeString)
+	}
+	if value, ok := _u.mutation.MoveDigest(); ok {
+		_spec.SetField(account.FieldMoveDigest, field.TypeString, value)
+	}
+	if _u.mutation.MoveDigestCleared() {
+		_spec.ClearField(account.FieldMoveDigest, field.TypeString)
+	}
 	if value, ok := _u.mutation.ChangedAt(); ok {
 		_spec.SetField(account.FieldChangedAt, field.TypeTime, value)
 	}
@@ -660,6 +690,36 @@ func (_u *AccountUpdateOne) sqlSave(ctx context.Context) (_node *Account, err er
 	}
 	if _u.mutation.PaymentDueAtCleared() {
 		_spec.ClearField(account.FieldPaymentDueAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.FrozenAt(); ok {
+		_spec.SetField(account.FieldFrozenAt, field.TypeTime, value)
+	}
+	if _u.mutation.FrozenAtCleared() {
+		_spec.ClearField(account.FieldFrozenAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.MovedTo(); ok {
+		_spec.SetField(account.FieldMovedTo, field.TypeString, value)
+	}
+	if _u.mutation.MovedToCleared() {
+		_spec.ClearField(account.FieldMovedTo, field.TypeString)
+	}
+	if value, ok := _u.mutation.MoveID(); ok {
+		_spec.SetField(account.FieldMoveID, field.TypeString, value)
+	}
+	if _u.mutation.MoveIDCleared() {
+		_spec.ClearField(account.FieldMoveID, field.TypeString)
+	}
+	if value, ok := _u.mutation.MoveCode(); ok {
+		_spec.SetField(account.FieldMoveCode, field.TypeString, value)
+	}
+	if _u.mutation.MoveCodeCleared() {
+		_spec.ClearField(account.FieldMoveCode, field.TypeString)
+	}
+	if value, ok := _u.mutation.MoveDigest(); ok {
+		_spec.SetField(account.FieldMoveDigest, field.TypeString, value)
+	}
+	if _u.mutation.MoveDigestCleared() {
+		_spec.ClearField(account.FieldMoveDigest, field.TypeString)
 	}
 	if value, ok := _u.mutation.ChangedAt(); ok {
 		_spec.SetField(account.FieldChangedAt, field.TypeTime, value)

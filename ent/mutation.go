@@ -772,6 +772,11 @@ type AccountMutation struct {
 	daily_bytes              *int
 	adddaily_bytes           *int
 	payment_due_at           *time.Time
+	frozen_at                *time.Time
+	moved_to                 *string
+	move_id                  *string
+	move_code                *string
+	move_digest              *string
 	changed_at               *time.Time
 	created_at               *time.Time
 	updated_at               *time.Time
@@ -1209,6 +1214,81 @@ func (m *AccountMutation) PaymentDueAtCleared() bool {
 	return ok
 }
 
+// FrozenAt returns the value of the "frozen_at" field in the mutation.
+func (m *AccountMutation) FrozenAt() (r time.Time, exists bool) {
+	v := m.frozen_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// FrozenAtCleared returns if the "frozen_at" field was cleared in this mutation.
+func (m *AccountMutation) FrozenAtCleared() bool {
+	_, ok := m.clearedFields[account.FieldFrozenAt]
+	return ok
+}
+
+// MovedTo returns the value of the "moved_to" field in the mutation.
+func (m *AccountMutation) MovedTo() (r string, exists bool) {
+	v := m.moved_to
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// MovedToCleared returns if the "moved_to" field was cleared in this mutation.
+func (m *AccountMutation) MovedToCleared() bool {
+	_, ok := m.clearedFields[account.FieldMovedTo]
+	return ok
+}
+
+// MoveID returns the value of the "move_id" field in the mutation.
+func (m *AccountMutation) MoveID() (r string, exists bool) {
+	v := m.move_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// MoveIDCleared returns if the "move_id" field was cleared in this mutation.
+func (m *AccountMutation) MoveIDCleared() bool {
+	_, ok := m.clearedFields[account.FieldMoveID]
+	return ok
+}
+
+// MoveCode returns the value of the "move_code" field in the mutation.
+func (m *AccountMutation) MoveCode() (r string, exists bool) {
+	v := m.move_code
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// MoveCodeCleared returns if the "move_code" field was cleared in this mutation.
+func (m *AccountMutation) MoveCodeCleared() bool {
+	_, ok := m.clearedFields[account.FieldMoveCode]
+	return ok
+}
+
+// MoveDigest returns the value of the "move_digest" field in the mutation.
+func (m *AccountMutation) MoveDigest() (r string, exists bool) {
+	v := m.move_digest
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// MoveDigestCleared returns if the "move_digest" field was cleared in this mutation.
+func (m *AccountMutation) MoveDigestCleared() bool {
+	_, ok := m.clearedFields[account.FieldMoveDigest]
+	return ok
+}
+
 // ChangedAt returns the value of the "changed_at" field in the mutation.
 func (m *AccountMutation) ChangedAt() (r time.Time, exists bool) {
 	v := m.changed_at
@@ -1354,7 +1434,7 @@ func (m *AccountMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *AccountMutation) Fields() []string {
-	fields := make([]string, 0, 18)
+	fields := make([]string, 0, 23)
 	if m.name != nil {
 		fields = append(fields, account.FieldName)
 	}
@@ -1399,6 +1479,21 @@ func (m *AccountMutation) Fields() []string {
 	}
 	if m.payment_due_at != nil {
 		fields = append(fields, account.FieldPaymentDueAt)
+	}
+	if m.frozen_at != nil {
+		fields = append(fields, account.FieldFrozenAt)
+	}
+	if m.moved_to != nil {
+		fields = append(fields, account.FieldMovedTo)
+	}
+	if m.move_id != nil {
+		fields = append(fields, account.FieldMoveID)
+	}
+	if m.move_code != nil {
+		fields = append(fields, account.FieldMoveCode)
+	}
+	if m.move_digest != nil {
+		fields = append(fields, account.FieldMoveDigest)
 	}
 	if m.changed_at != nil {
 		fields = append(fields, account.FieldChangedAt)
@@ -1505,6 +1600,21 @@ func (m *AccountMutation) ClearedFields() []string {
 	}
 	if m.FieldCleared(account.FieldPaymentDueAt) {
 		fields = append(fields, account.FieldPaymentDueAt)
+	}
+	if m.FieldCleared(account.FieldFrozenAt) {
+		fields = append(fields, account.FieldFrozenAt)
+	}
+	if m.FieldCleared(account.FieldMovedTo) {
+		fields = append(fields, account.FieldMovedTo)
+	}
+	if m.FieldCleared(account.FieldMoveID) {
+		fields = append(fields, account.FieldMoveID)
+	}
+	if m.FieldCleared(account.FieldMoveCode) {
+		fields = append(fields, account.FieldMoveCode)
+	}
+	if m.FieldCleared(account.FieldMoveDigest) {
+		fields = append(fields, account.FieldMoveDigest)
 	}
 	if m.FieldCleared(account.FieldChangedAt) {
 		fields = append(fields, account.FieldChangedAt)
@@ -9568,6 +9678,7 @@ type SMTPCredentialMutation struct {
 	account_id       *string
 	name             *string
 	hash             *[]byte
+	mode             *smtpcredential.Mode
 	domain_ids       *[]string
 	appenddomain_ids []string
 	last_used_at     *time.Time
@@ -9671,6 +9782,20 @@ func (m *SMTPCredentialMutation) SetHash(b []byte) {
 // Hash returns the value of the "hash" field in the mutation.
 func (m *SMTPCredentialMutation) Hash() (r []byte, exists bool) {
 	v := m.hash
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// SetMode sets the "mode" field.
+func (m *SMTPCredentialMutation) SetMode(s smtpcredential.Mode) {
+	m.mode = &s
+}
+
+// Mode returns the value of the "mode" field in the mutation.
+func (m *SMTPCredentialMutation) Mode() (r smtpcredential.Mode, exists bool) {
+	v := m.mode
 	if v == nil {
 		return
 	}
@@ -9789,7 +9914,7 @@ func (m *SMTPCredentialMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *SMTPCredentialMutation) Fields() []string {
-	fields := make([]string, 0, 8)
+	fields := make([]string, 0, 9)
 	if m.account_id != nil {
 		fields = append(fields, smtpcredential.FieldAccountID)
 	}
@@ -9798,6 +9923,9 @@ func (m *SMTPCredentialMutation) Fields() []string {
 	}
 	if m.hash != nil {
 		fields = append(fields, smtpcredential.FieldHash)
+	}
+	if m.mode != nil {
+		fields = append(fields, smtpcredential.FieldMode)
 	}
 	if m.domain_ids != nil {
 		fields = append(fields, smtpcredential.FieldDomainIds)

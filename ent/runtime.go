@@ -138,11 +138,11 @@ func init() {
 	// account.DefaultRequireSecondFactor holds the default value on creation for the require_second_factor field.
 	account.DefaultRequireSecondFactor = accountDescRequireSecondFactor.Default.(bool)
 	// accountDescCreatedAt is the schema descriptor for created_at field.
-	accountDescCreatedAt := accountFields[17].Descriptor()
+	accountDescCreatedAt := accountFields[22].Descriptor()
 	// account.DefaultCreatedAt holds the default value on creation for the created_at field.
 	account.DefaultCreatedAt = accountDescCreatedAt.Default.(func() time.Time)
 	// accountDescUpdatedAt is the schema descriptor for updated_at field.
-	accountDescUpdatedAt := accountFields[18].Descriptor()
+	accountDescUpdatedAt := accountFields[23].Descriptor()
 	// account.DefaultUpdatedAt holds the default value on creation for the updated_at field.
 	account.DefaultUpdatedAt = accountDescUpdatedAt.Default.(func() time.Time)
 	// account.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.
@@ -1236,7 +1236,7 @@ func init() {
 	// smtpcredential.HashValidator is a validator for the "hash" field. It is called by the builders before save.
 	smtpcredential.HashValidator = smtpcredentialDescHash.Validators[0].(func([]byte) error)
 	// smtpcredentialDescCreatedAt is the schema descriptor for created_at field.
-	smtpcredentialDescCreatedAt := smtpcredentialFields[8].Descriptor()
+	smtpcredentialDescCreatedAt := smtpcredentialFields[9].Descriptor()
 	// smtpcredential.DefaultCreatedAt holds the default value on creation for the created_at field.
 	smtpcredential.DefaultCreatedAt = smtpcredentialDescCreatedAt.Default.(func() time.Time)
 	// smtpcredentialDescID is the schema descriptor for id field.

@@ -1,15 +1,20 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 
+	"github.com/postrider/postrider/modules/accounts/moves"
+	"github.com/postrider/postrider/modules/statistics"
 	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/ops/store"
 	"github.com/postrider/postrider/runtime/ops/transfer"
 	"github.com/postrider/postrider/runtime/storage/blob"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/work/bus"
 )
 
 type accountExportCommand struct {
@@ -17,6 +22,7 @@ type accountExportCommand struct {
 
 	Account          string `arg:"" help:"Email or ID of the account." placeholder:"EMAIL"`
 	To               string `help:"File to write, or - for standard output. A file appears when it is complete." placeholder:"FILE" required:""`
+	Move             bool   `help:"Freeze the account, and include its unfinished work (see finish-move and cancel-move)."`
 	WithoutPasswords bool   `help:"Leave out passwords, passkeys and other ways to sign in. People can sign in with a link."`
 }
 
@@ -38,18 +44,29 @@ func (c *accountExportCommand) Run(s *session) error {
 		if err != nil {
 			return err
 		}
+		export := transfer.Export
+		if c.Move {
+			export = of.exportMove
+		}
 		if c.To == "-" {
-			_, err := transfer.Export(s.ctx, of.store.DB, found.ID, s.out, options)
+			_, err := export(s.ctx, of.store.DB, found.ID, s.out, options)
 			return err
 		}
 		made, err := writeWhole(c.To, func(to io.Writer) (*transfer.Result, error) {
-			return transfer.Export(s.ctx, of.store.DB, found.ID, to, options)
+			return export(s.ctx, of.store.DB, found.ID, to, options)
 		})
 		if err != nil {
 			return err
 		}
 		return s.print(shownTransfer(made))
 	})
+}
+
+// exportMove exports an account that is being moved.
+func (of services) exportMove(ctx context.Context, d *db.DB, accountID string, to io.Writer,
+	o transfer.Options) (*transfer.Result, error) {
+	counting := statistics.New(statistics.Params{DB: d, Facts: bus.NewLog(d), Logger: of.log})
+	return moves.ExportMove(ctx, d, accountID, to, moves.Options{Options: o, Count: counting.Count})
 }
 
 // writeWhole writes a file that appears under its name when it is complete. It replaces no file.

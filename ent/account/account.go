@@ -44,6 +44,16 @@ const (
 	FieldDailyBytes = "daily_bytes"
 	// FieldPaymentDueAt holds the string denoting the payment_due_at field in the database.
 	FieldPaymentDueAt = "payment_due_at"
+	// FieldFrozenAt holds the string denoting the frozen_at field in the database.
+	FieldFrozenAt = "frozen_at"
+	// FieldMovedTo holds the string denoting the moved_to field in the database.
+	FieldMovedTo = "moved_to"
+	// FieldMoveID holds the string denoting the move_id field in the database.
+	FieldMoveID = "move_id"
+	// FieldMoveCode holds the string denoting the move_code field in the database.
+	FieldMoveCode = "move_code"
+	// FieldMoveDigest holds the string denoting the move_digest field in the database.
+	FieldMoveDigest = "move_digest"
 	// FieldChangedAt holds the string denoting the changed_at field in the database.
 	FieldChangedAt = "changed_at"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
@@ -99,6 +109,11 @@ var Columns = []string{
 	FieldStoredBytes,
 	FieldDailyBytes,
 	FieldPaymentDueAt,
+	FieldFrozenAt,
+	FieldMovedTo,
+	FieldMoveID,
+	FieldMoveCode,
+	FieldMoveDigest,
 	FieldChangedAt,
 	FieldCreatedAt,
 	FieldUpdatedAt,

@@ -71,6 +71,11 @@ var (
 		{Name: "stored_bytes", Type: field.TypeInt, Nullable: true},
 		{Name: "daily_bytes", Type: field.TypeInt, Nullable: true},
 		{Name: "payment_due_at", Type: field.TypeTime, Nullable: true},
+		{Name: "frozen_at", Type: field.TypeTime, Nullable: true},
+		{Name: "moved_to", Type: field.TypeString, Nullable: true},
+		{Name: "move_id", Type: field.TypeString, Nullable: true},
+		{Name: "move_code", Type: field.TypeString, Nullable: true},
+		{Name: "move_digest", Type: field.TypeString, Nullable: true},
 		{Name: "changed_at", Type: field.TypeTime, Nullable: true},
 		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
 		{Name: "updated_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
@@ -84,7 +89,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "accounts_plans_accounts",
-				Columns:    []*schema.Column{AccountsColumns[18]},
+				Columns:    []*schema.Column{AccountsColumns[23]},
 				RefColumns: []*schema.Column{PlansColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -381,6 +386,7 @@ var (
 		{Name: "depth", Type: field.TypeInt, Default: 0},
 		{Name: "started_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
 		{Name: "ended_at", Type: field.TypeTime, Nullable: true},
+		{Name: "retried_at", Type: field.TypeTime, Nullable: true},
 		{Name: "goal_until", Type: field.TypeTime, Nullable: true},
 		{Name: "converted_at", Type: field.TypeTime, Nullable: true},
 	}
@@ -435,7 +441,7 @@ var (
 			{
 				Name:    "automationrun_goal",
 				Unique:  false,
-				Columns: []*schema.Column{AutomationRunsColumns[2], AutomationRunsColumns[7], AutomationRunsColumns[16], AutomationRunsColumns[15]},
+				Columns: []*schema.Column{AutomationRunsColumns[2], AutomationRunsColumns[7], AutomationRunsColumns[17], AutomationRunsColumns[16]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "goal_until IS NOT NULL",
 				},
@@ -443,7 +449,7 @@ var (
 			{
 				Name:    "automationrun_goal_email",
 				Unique:  false,
-				Columns: []*schema.Column{AutomationRunsColumns[2], AutomationRunsColumns[8], AutomationRunsColumns[15]},
+				Columns: []*schema.Column{AutomationRunsColumns[2], AutomationRunsColumns[8], AutomationRunsColumns[16]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "goal_until IS NOT NULL AND converted_at IS NULL AND email_key IS NOT NULL",
 				},
@@ -2184,6 +2190,7 @@ var (
 		{Name: "account_id", Type: field.TypeString, Collation: "C"},
 		{Name: "name", Type: field.TypeString},
 		{Name: "hash", Type: field.TypeBytes},
+		{Name: "mode", Type: field.TypeEnum, Enums: []string{"live", "test"}, Default: "live"},
 		{Name: "domain_ids", Type: field.TypeJSON, Nullable: true},
 		{Name: "last_used_at", Type: field.TypeTime, Nullable: true},
 		{Name: "revoked_at", Type: field.TypeTime, Nullable: true},

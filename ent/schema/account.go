@@ -44,6 +44,16 @@ func (Account) Fields() []ent.Field {
 			Comment("cap on bytes per day set by the operator; overrides the plan's"),
 		field.Time("payment_due_at").Optional().Nillable().
 			Comment("when a payment became overdue; overage is then off"),
+		field.Time("frozen_at").Optional().Nillable().
+			Comment("when a move to another installation began; the account accepts no writes"),
+		field.String("moved_to").Optional().Nillable().
+			Comment("base URL of the installation that has the account since its move"),
+		field.String("move_id").Optional().Nillable().
+			Comment("SHA-256 of the move code: identifies the move at both installations"),
+		field.String("move_code").Optional().Nillable().
+			Comment("starts the copy at the target; only the source has it"),
+		field.String("move_digest").Optional().Nillable().
+			Comment("SHA-256 of the unfinished work in the exported file"),
 		field.Time("changed_at").Optional().Nillable().
 			Comment("when plan, limits or state were last set, by the database clock"),
 		createdAt(),

@@ -1418,6 +1418,7 @@ type ComplexityRoot struct {
 		Host       func(childComplexity int) int
 		ID         func(childComplexity int) int
 		LastUsedAt func(childComplexity int) int
+		Mode       func(childComplexity int) int
 		Name       func(childComplexity int) int
 		Port       func(childComplexity int) int
 		RevokedAt  func(childComplexity int) int
@@ -7895,6 +7896,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.SMTPCredential.LastUsedAt(childComplexity), true
+	case "SMTPCredential.mode":
+		if e.ComplexityRoot.SMTPCredential.Mode == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SMTPCredential.Mode(childComplexity), true
 	case "SMTPCredential.name":
 		if e.ComplexityRoot.SMTPCredential.Name == nil {
 			break
@@ -12977,6 +12984,8 @@ type SMTPCredential implements Node {
   id: ID!
   "A name that identifies the credential."
   name: String!
+  "The mode of the credential. In test mode, emails are captured instead of sent, and all data is separate."
+  mode: SMTPCredentialMode!
   "A user name for clients that require one. The relay accepts any user name with the password."
   username: String!
   "The host to connect to."
@@ -12993,6 +13002,14 @@ type SMTPCredential implements Node {
   createdAt: DateTime!
   "When the credential was revoked; ` + "`" + `null` + "`" + ` if it is active."
   revokedAt: DateTime
+}
+
+"The mode of an SMTP credential."
+enum SMTPCredentialMode {
+  "Emails are sent."
+  LIVE
+  "Emails are captured."
+  TEST
 }
 
 "How TLS starts."
@@ -16868,6 +16885,8 @@ func (ec *executionContext) childFields_SMTPCredential(ctx context.Context, fiel
 		return ec.fieldContext_SMTPCredential_id(ctx, field)
 	case "name":
 		return ec.fieldContext_SMTPCredential_name(ctx, field)
+	case "mode":
+		return ec.fieldContext_SMTPCredential_mode(ctx, field)
 	case "username":
 		return ec.fieldContext_SMTPCredential_username(ctx, field)
 	case "host":

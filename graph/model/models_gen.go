@@ -1204,6 +1204,8 @@ type SMTPCredential struct {
 	ID string `json:"id"`
 	// A name that identifies the credential.
 	Name string `json:"name"`
+	// The mode of the credential. In test mode, emails are captured instead of sent, and all data is separate.
+	Mode SMTPCredentialMode `json:"mode"`
 	// A user name for clients that require one. The relay accepts any user name with the password.
 	Username string `json:"username"`
 	// The host to connect to.
@@ -2109,6 +2111,50 @@ func (e *Role) UnmarshalGQL(v any) error {
 }
 
 func (e Role) MarshalGQL(w io.Writer) {
+	fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+// The mode of an SMTP credential.
+type SMTPCredentialMode string
+
+const (
+	// Emails are sent.
+	SMTPCredentialModeLive SMTPCredentialMode = "LIVE"
+	// Emails are captured.
+	SMTPCredentialModeTest SMTPCredentialMode = "TEST"
+)
+
+var AllSMTPCredentialMode = []SMTPCredentialMode{
+	SMTPCredentialModeLive,
+	SMTPCredentialModeTest,
+}
+
+func (e SMTPCredentialMode) IsValid() bool {
+	switch e {
+	case SMTPCredentialModeLive, SMTPCredentialModeTest:
+		return true
+	}
+	return false
+}
+
+func (e SMTPCredentialMode) String() string {
+	return string(e)
+}
+
+func (e *SMTPCredentialMode) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = SMTPCredentialMode(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid SMTPCredentialMode", str)
+	}
+	return nil
+}
+
+func (e SMTPCredentialMode) MarshalGQL(w io.Writer) {
 	fmt.Fprint(w, strconv.Quote(e.String()))
 }
 

@@ -84,6 +84,7 @@ type Account struct {
 	PaymentMethod      bool // on file
 	Unmetered          bool
 	Suspended          bool
+	Residence          Residence
 	SecondFactor       bool // required of every member
 	System             bool // sends the installation's own mail; exempt from caps and the sandbox
 	MonthlyLimit       *int // emails per month that the account has set as its own limit; nil if unlimited

@@ -51,10 +51,10 @@ func (s *Service) Authenticate(ctx context.Context, bearer string, from netip.Ad
 	if !isSecret(bearer) {
 		return Caller{}, fault.Unauthenticated()
 	}
-	return s.AuthenticateHash(ctx, keyHash(hashSecret(bearer)), from)
+	return s.AuthenticateHash(ctx, keyHash(HashSecret(bearer)), from)
 }
 
-// AuthenticateHash is Authenticate for a caller that has only the SHA-256 of a secret.
+// AuthenticateHash is Authenticate for a caller that has only the hash of a secret (HashSecret).
 func (s *Service) AuthenticateHash(ctx context.Context, hash [sha256.Size]byte, from netip.Addr) (Caller, error) {
 	found, err := s.keys.Get(ctx, hash, s.loadCredential)
 	if err != nil {
@@ -113,7 +113,7 @@ func isSecret(s string) bool {
 // query.
 const selectCredential = `
 SELECT k.id, k.account_id, k.mode = 'test', k.scope, coalesce(k.permissions, 'null'::jsonb)::text, coalesce(k.domain_ids, '[]'::jsonb)::text, coalesce(k.allowed_ips, '[]'::jsonb)::text, a.suspended_at IS NOT NULL,
-       extract(epoch FROM k.expires_at - now())::float8, ` + credentials.Columns + `
+       ` + ResidenceColumns + `, extract(epoch FROM k.expires_at - now())::float8, ` + credentials.Columns + `
   FROM api_keys k JOIN accounts a ON a.id = k.account_id ` + credentials.Joins + `
  WHERE k.hash = $1 AND k.revoked_at IS NULL`
 
@@ -124,9 +124,9 @@ func (s *Service) loadCredential(ctx context.Context, hash keyHash) (cachedCrede
 	var expiresIn sql.NullFloat64
 	var by credentials.Row
 	var test bool
-	err := s.db.SQL.QueryRowContext(ctx, selectCredential, hash[:]).
-		Scan(append([]any{&found.caller.KeyID, &found.caller.AccountID,
-			&test, &found.caller.Scope, &permissions, &domainIDs, &allowedIPs, &found.caller.Suspended, &expiresIn}, by.ScanTargets()...)...)
+	err := s.db.SQL.QueryRowContext(ctx, selectCredential, hash[:]).Scan(slices.Concat([]any{&found.caller.KeyID,
+		&found.caller.AccountID, &test, &found.caller.Scope, &permissions, &domainIDs, &allowedIPs, &found.caller.Suspended},
+		found.caller.Residence.ScanTargets(), []any{&expiresIn}, by.ScanTargets())...)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return cachedCredential{}, nil

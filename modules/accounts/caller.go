@@ -20,7 +20,8 @@ type Caller struct {
 	// Permissions of the key within its scope; empty means all. Read-only. Authorize refuses a key with permissions:
 	// only AuthorizeOperation knows what an operation accesses.
 	Permissions []rights.Permission
-	Suspended   bool     // the account is suspended, so it cannot send; everything else is allowed
+	Suspended   bool // the account is suspended, so it cannot send; everything else is allowed
+	Residence   Residence
 	DomainIDs   []string // domains that the key is limited to; empty means all. Read-only.
 	Person      *Person  // nil if an API key calls. Read-only.
 
@@ -61,8 +62,8 @@ const HeaderAccount = "Postrider-Account"
 // HeaderMode is the header that selects the mode of a request with a session cookie or an operator key.
 const HeaderMode = "Postrider-Mode"
 
-// Authorize returns an error if the caller's scope or role does not allow an operation, or if a suspended
-// account tries to send.
+// Authorize returns an error if the caller's scope or role does not allow an operation, if a suspended account tries to
+// send, or if the account is being moved or has moved to another installation.
 func (c Caller) Authorize(op rights.Operation) error {
 	if err := c.authorize(op); err != nil {
 		return err
@@ -70,7 +71,7 @@ func (c Caller) Authorize(op rights.Operation) error {
 	if c.Suspended && op == rights.Send {
 		return ErrSuspended()
 	}
-	return nil
+	return c.Residence.Check(op)
 }
 
 func (c Caller) authorize(op rights.Operation) error {
@@ -125,9 +126,9 @@ func (c Caller) AuthorizeOperation(op rights.Operation, needed rights.Permission
 
 func (c Caller) listPermissions() string { return strings.Join(namesOf(c.Permissions), ", ") }
 
-// MaySend reports whether the key allows sending emails. Unlike Authorize, it ignores suspension.
+// MaySend reports whether the key allows sending emails. Unlike Authorize, it ignores suspension and moves.
 func (c Caller) MaySend() bool {
-	c.Suspended, c.TestAllowed = false, true
+	c.Suspended, c.Residence, c.TestAllowed = false, Residence{}, true
 	return c.AuthorizeOperation(rights.Send, rights.PermissionSend) == nil
 }
 

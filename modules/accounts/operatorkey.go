@@ -137,7 +137,7 @@ func (s *Service) AuthenticateOperator(ctx context.Context, bearer string, from 
 	if account.System {
 		return Caller{}, fault.NoSuch("account", accountID)
 	}
-	caller.AccountID, caller.Suspended = account.ID, account.Suspended
+	caller.AccountID, caller.Suspended, caller.Residence = account.ID, account.Suspended, account.Residence
 	return caller, nil
 }
 

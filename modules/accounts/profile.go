@@ -123,11 +123,18 @@ func (s *Service) accountRow(ctx context.Context, accountID string) (*ent.Accoun
 	return row, nil
 }
 
+func residenceOf(row *ent.Account) (r Residence) {
+	if row.MovedTo != nil {
+		return Residence{MovedTo: *row.MovedTo}
+	}
+	return Residence{Frozen: row.FrozenAt != nil}
+}
+
 func accountOf(row *ent.Account) Account {
 	return Account{ID: row.ID, Name: row.Name, Email: row.Email, Plan: PlanOf(row.Edges.Plan),
 		ProductionUnlocked: row.ProductionUnlocked,
 		PaymentMethod:      row.PaymentMethodAt != nil, Unmetered: row.Unmetered, Suspended: row.SuspendedAt != nil,
-		System: row.System, SecondFactor: row.RequireSecondFactor,
+		System: row.System, Residence: residenceOf(row), SecondFactor: row.RequireSecondFactor,
 		MonthlyLimit: row.MonthlyLimit, PaymentDue: row.PaymentDueAt != nil, StoredBytes: row.StoredBytes,
 		DailyBytes:        row.DailyBytes,
 		BodyRetentionDays: row.BodyRetentionDays, RecordRetentionDays: row.RecordRetentionDays}

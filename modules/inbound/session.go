@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 
+	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/inbound/addressrules"
 	"github.com/postrider/postrider/runtime/base/fault"
@@ -110,7 +111,7 @@ func (r *reception) lookUpRecipient(ctx context.Context, to smtpserver.Path) (ad
 	if err != nil {
 		return addressee{}, err
 	}
-	if account.Suspended {
+	if account.Suspended || account.Residence != (accounts.Residence{}) {
 		return addressee{}, replySuspended
 	}
 	return addressee{receiver, rcpt.AddrSpec()}, nil

@@ -95,6 +95,9 @@ func replyTo(err error) error {
 		r.Reason = refused.Code
 		return r
 	case fault.Unavailable, fault.Internal, fault.Upstream:
+		if refused.Code == fault.CodeAccountMoving {
+			return smtpserver.Refuse(451, "4.3.2", refused.Message)
+		}
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/intake"
@@ -62,6 +63,9 @@ func (s *session) Mail(ctx context.Context, from smtpserver.Path, _ smtpserver.M
 	defer cancel()
 	found, err := s.service.credentials.recheckCredential(ctx, s.password)
 	if err != nil {
+		return replyTo(err)
+	}
+	if err := found.caller.Residence.Check(rights.Send); err != nil {
 		return replyTo(err)
 	}
 	account, err := s.service.accounts.Account(ctx, found.caller.AccountID)

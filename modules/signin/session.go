@@ -61,6 +61,8 @@ type membership struct {
 	Role      rights.Role `json:"r"`
 	Factor    bool        `json:"f"` // the account requires a second factor
 	Suspended bool        `json:"s"`
+	Frozen    bool        `json:"z"` // being moved to another installation
+	MovedTo   string      `json:"t"`
 }
 
 // sessionEntry is the cached result of a token lookup, possibly "unknown".
@@ -106,7 +108,8 @@ func (f sessionEntry) callerFor(accountID string) (accounts.Caller, error) {
 	for _, b := range f.belongs {
 		if b.AccountID == wanted {
 			who.Role, who.SetUpFirst = b.Role, b.Factor && !who.SecondFactor
-			return accounts.Caller{AccountID: b.AccountID, Suspended: b.Suspended, Person: &who}, nil
+			return accounts.Caller{AccountID: b.AccountID, Suspended: b.Suspended, Person: &who,
+				Residence: accounts.Residence{Frozen: b.Frozen, MovedTo: b.MovedTo}}, nil
 		}
 	}
 	if accountID != "" {
@@ -118,7 +121,7 @@ func (f sessionEntry) callerFor(accountID string) (accounts.Caller, error) {
 const sessionSQL = `
 SELECT s.id, s.user_id, coalesce(s.account_id, ''), s.second_factor, s.method, extract(epoch FROM now() - s.confirmed_at)::float8,
        extract(epoch FROM least(s.expires_at, s.last_used_at + $2 * interval '1 second') - now())::float8, u.email, u.name, u.operator,
-       coalesce((SELECT jsonb_agg(jsonb_build_object('a', m.account_id, 'r', m.role, 'f', a.require_second_factor, 's', a.suspended_at IS NOT NULL) ORDER BY m.id)
+       coalesce((SELECT jsonb_agg(jsonb_build_object('a', m.account_id, 'r', m.role, 'f', a.require_second_factor, 's', a.suspended_at IS NOT NULL, 'z', a.frozen_at IS NOT NULL AND a.moved_to IS NULL, 't', coalesce(a.moved_to, '')) ORDER BY m.id)
                    FROM memberships m JOIN accounts a ON a.id = m.account_id WHERE m.user_id = s.user_id), '[]')::text
   FROM sessions s JOIN users u ON u.id = s.user_id
  WHERE s.token_hash = $1 AND s.revoked_at IS NULL AND u.disabled_at IS NULL`

@@ -130,5 +130,16 @@ func (s *Service) Read(ctx context.Context, kind TokenKind, token, host string) 
 	return mark, nil
 }
 
+// Move reports whether the account of a link that was requested on a host is being moved to another installation or has
+// moved there. Its visits are then not recorded here. to is the base URL that answers the same link; it is empty during
+// the move, and on a tracking host, which the signature of the link names.
+func (s *Service) Move(accountID, host string) (to string, moving bool) {
+	to, moving = s.rules.Move(accountID)
+	if !s.rules.IsOwn(host) {
+		to = ""
+	}
+	return to, moving
+}
+
 // Record queues a visit for recording. It never waits (see recorder).
 func (s *Service) Record(v Visit) { s.recorder.offer(s.machines.newHit(v, time.Now())) }

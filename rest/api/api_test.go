@@ -11,6 +11,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/rest/api"
 	"github.com/postrider/postrider/runtime/base/expect"
 	"github.com/postrider/postrider/runtime/base/fault"
@@ -102,6 +103,10 @@ func TestAnswers(t *testing.T) {
 			fail: fault.Forbiddenf(fault.CodeProductionLocked,
 				"Until production is unlocked this account may write only to its own email, not to bob@example.net"),
 			status: 403},
+		"send_moving": {request: request{method: "POST", path: "/api/emails", body: simple},
+			fail: accounts.Residence{Frozen: true}.Check(rights.Send), status: 503},
+		"send_moved": {request: request{method: "POST", path: "/api/emails", body: simple},
+			fail: accounts.Residence{MovedTo: "https://mail.example.com"}.ErrMoved(), status: 409},
 		"send_suspended": {request: request{method: "POST", path: "/api/emails", body: simple}, fail: accounts.ErrSuspended(), status: 403},
 		"conflict_details": {request: request{method: "POST", path: "/api/emails", body: simple},
 			fail: fault.Conflictf(fault.CodeConflict, "No").With("status", "sent"), status: 409},

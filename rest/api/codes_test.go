@@ -28,6 +28,8 @@ var shownBy = map[string]struct{ file, beside string }{
 	"sandbox_recipient_not_allowed": {file: "sandbox_recipient"},
 	"production_not_unlocked":       {file: "production_locked"},
 	"account_suspended":             {file: "send_suspended"},
+	"account_moving":                {file: "send_moving"},
+	"account_moved":                 {"send_moved", "details"},
 	"not_found":                     {file: "email_unknown"},
 	"method_not_allowed":            {file: "method"},
 	"request_timeout":               {file: "request_timeout"},

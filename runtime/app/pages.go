@@ -85,9 +85,13 @@ var signInPages = fx.Provide(fx.Annotate(func(s *signin.Service, o *openid.Servi
 var unsubscribeLinks = fx.Options(
 	fx.Provide(module.Nearby[unsubscribe.Senders, records.Service]),
 	provideLinks(func(s *suppression.Service, senders unsubscribe.Senders, brands *brand.Service,
-		log *slog.Logger) link {
-		return link{prefix: unsubscribe.Prefix,
-			handler: unsubscribe.New(unsubscribe.Options{Links: s, Senders: senders, Brands: brands, Logger: log})}
+		a *accounts.Service, log *slog.Logger) link {
+		return link{prefix: unsubscribe.Prefix, handler: unsubscribe.New(unsubscribe.Options{Links: s, Senders: senders,
+			Brands: brands, Logger: log,
+			Residence: func(ctx context.Context, accountID string) (accounts.Residence, error) {
+				found, err := a.Account(ctx, accountID)
+				return found.Residence, err
+			}})}
 	}),
 )
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/runtime/ops/transfer"
 )
 
 // Account is the JSON of an account.
@@ -17,6 +18,9 @@ type Account struct {
 	PaymentMethodAt     *time.Time `json:"payment_method_at"`
 	SuspendedAt         *time.Time `json:"suspended_at"`
 	Unmetered           bool       `json:"unmetered"`
+	FrozenAt            *time.Time `json:"frozen_at"` // when its move to another installation began
+	Move                string     `json:"move"`      // what can be done about the move; empty if there is none
+	MovedTo             *string    `json:"moved_to"`
 	BodyRetentionDays   int        `json:"body_retention_days"`
 	RecordRetentionDays int        `json:"record_retention_days"`
 	MonthlyLimit        *int       `json:"monthly_limit"`
@@ -43,16 +47,34 @@ type Usage struct {
 func AccountOf(a *ent.Account) Account {
 	view := Account{ID: a.ID, Name: a.Name, Email: a.Email, Plan: a.PlanID, ProductionUnlocked: a.ProductionUnlocked,
 		PaymentMethodAt: a.PaymentMethodAt, SuspendedAt: a.SuspendedAt, Unmetered: a.Unmetered,
+		FrozenAt: a.FrozenAt, Move: moveOf(a), MovedTo: a.MovedTo,
 		BodyRetentionDays: a.BodyRetentionDays, RecordRetentionDays: a.RecordRetentionDays,
 		MonthlyLimit: a.MonthlyLimit, StoredBytes: a.StoredBytes, DailyBytes: a.DailyBytes,
 		CreatedAt: a.CreatedAt.UTC()}
-	for _, at := range []**time.Time{&view.PaymentMethodAt, &view.SuspendedAt} {
+	for _, at := range []**time.Time{&view.PaymentMethodAt, &view.SuspendedAt, &view.FrozenAt} {
 		if *at != nil {
 			utc := (*at).UTC()
 			*at = &utc
 		}
 	}
 	return view
+}
+
+// moveOf describes the move of an account, and the commands that continue it.
+func moveOf(a *ent.Account) string {
+	switch transfer.StateOf(a.FrozenAt != nil, a.MovedTo, a.MoveCode) {
+	case transfer.Leaving:
+		if a.MoveDigest == nil {
+			return "frozen, without a complete export: cancel-move resumes it, export --move begins again"
+		}
+		return "frozen and exported: finish-move once the target has imported it, or cancel-move"
+	case transfer.Moved:
+		return "moved: finish-move prints the code again, which start-move needs at the target"
+	case transfer.Waiting:
+		return "copy: start-move starts it once finish-move has printed the code at the source"
+	case transfer.Settled:
+	}
+	return ""
 }
 
 // UsageOf returns the JSON of an account's usage.

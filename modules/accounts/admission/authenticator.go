@@ -82,8 +82,8 @@ func New(keys Keys, sessions Sessions, proxies []netip.Prefix, origins ...string
 	return d, nil
 }
 
-// Authenticate authenticates a request and returns its caller. Errors: Unauthorized; Forbidden for a request
-// from another site, from an address that the API key does not allow, or with an API key and an account; NotFound
+// Authenticate authenticates a request and returns its caller. Errors: Unauthorized; Conflict with a
+// Location for an API key of an account that has moved; Forbidden for a request from another site, from an address that the API key does not allow, or with an API key and an account; NotFound
 // for an account that the user does not belong to; Invalid for a malformed account; Unavailable.
 func (d *Authenticator) Authenticate(r *http.Request) (accounts.Caller, error) {
 	if _, given := r.Header["Authorization"]; given || d.sessions == nil {
@@ -146,6 +146,11 @@ func (d *Authenticator) authenticateKey(r *http.Request) (accounts.Caller, error
 		return accounts.Caller{}, fault.Forbiddenf(fault.CodeInsufficientScope,
 			"An API key belongs to one account: remove the header %s, which only operator keys and sessions can use",
 			HeaderAccount)
+	}
+	if err == nil && caller.Residence.MovedTo != "" {
+		moved := caller.Residence.ErrMoved()
+		moved.Location = accounts.MovedURL(caller.Residence.MovedTo, r.URL)
+		return accounts.Caller{}, moved
 	}
 	return caller, err
 }

@@ -55,6 +55,7 @@ type Rules struct {
 // state is the last loaded state. It never changes.
 type state struct {
 	suspended map[string]bool   // account ids
+	moving    map[string]string // the base URLs to which accounts have moved, "" during a move, keyed by account id
 	hosts     map[string]string // account ids keyed by tracking host
 	flags     flagSet
 }
@@ -142,8 +143,16 @@ func (r *Rules) WithholdReason(accountID, target string) WithholdReason {
 	return None
 }
 
+// Move reports whether an account is being moved to another installation or has moved there. to is the base URL of that
+// installation once the move has finished.
+func (r *Rules) Move(accountID string) (to string, moving bool) {
+	to, moving = r.current.Load().moving[accountID]
+	return to, moving
+}
+
 const (
-	suspendedSQL = `SELECT id FROM accounts WHERE suspended_at IS NOT NULL`
+	exceptionsSQL = `
+SELECT id, suspended_at IS NOT NULL, frozen_at IS NOT NULL, coalesce(moved_to, '') FROM accounts WHERE suspended_at IS NOT NULL OR frozen_at IS NOT NULL`
 
 	hostsSQL = `SELECT host, account_id FROM tracking_hosts WHERE verified_at IS NOT NULL`
 
@@ -154,13 +163,21 @@ const (
 func (r *Rules) Reload(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
-	next := &state{suspended: map[string]bool{}, hosts: map[string]string{}}
+	next := &state{suspended: map[string]bool{}, moving: map[string]string{}, hosts: map[string]string{}}
 	err := db.Each(ctx, r.db.SQL, func(row db.Row) error {
-		var accountID string
-		err := row.Scan(&accountID)
-		next.suspended[accountID] = true
-		return err
-	}, suspendedSQL)
+		var accountID, movedTo string
+		var suspended, frozen bool
+		if err := row.Scan(&accountID, &suspended, &frozen, &movedTo); err != nil {
+			return err
+		}
+		if suspended {
+			next.suspended[accountID] = true
+		}
+		if frozen {
+			next.moving[accountID] = movedTo
+		}
+		return nil
+	}, exceptionsSQL)
 	if err == nil {
 		err = db.Each(ctx, r.db.SQL, func(row db.Row) error {
 			var host, accountID string

@@ -45,7 +45,8 @@ var problemDocs = map[int]problemDoc{
 		"another account has verified the domain. `domain_not_verified`: these settings require a verified domain. " +
 		"`email_not_scheduled`: the email is not, or no longer, scheduled. `conflict`: the request conflicts with " +
 		"the current state, for example because the resource exists. `billing_disabled`: billing is disabled on " +
-		"this installation. `payment_due`: a payment is overdue.",
+		"this installation. `payment_due`: a payment is overdue. `account_moved`: the account has moved to another " +
+		"installation, whose base URL is in `details.base_url`. Requests with an API key are redirected there with 307.",
 		example: problem.ProblemBody{Code: fault.CodeIdempotencyConflict,
 			Message: "This Idempotency-Key was used for a different request in the last 24 hours"}},
 	http.StatusRequestEntityTooLarge: {name: "PayloadTooLarge", description: "`payload_too_large`: the body is " +
@@ -74,7 +75,7 @@ var problemDocs = map[int]problemDoc{
 		description: "`delivery_unavailable`: " +
 			"the request cannot be stored durably at the moment. Retry with the same `Idempotency-Key` after " +
 			"`Retry-After` seconds. `body_unavailable`: the body of the email is temporarily unavailable (object " +
-			"storage).",
+			"storage). `account_moving`: the account is being moved to another installation and accepts no changes.",
 		example: problem.ProblemBody{Code: fault.CodeUnavailable,
 			Message: "Database temporarily unavailable. Retry, and repeat a write with the same Idempotency-Key (request id req_01kf0m4w7he6x8q2v5b3n9c1ta)"}},
 }

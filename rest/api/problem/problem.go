@@ -100,6 +100,10 @@ func From(err error, requestID string) *Problem {
 	case fault.Internal:
 		p.Body.Code = CodeInternal
 	}
+	if f.Location != "" {
+		p.Status = http.StatusTemporaryRedirect // keeps the method and the body
+		p.Header.Set("Location", f.Location)
+	}
 	if f.RetryAfter > 0 {
 		p.Header.Set("Retry-After", fault.FormatSeconds(f.RetryAfter))
 	}

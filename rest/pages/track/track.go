@@ -13,6 +13,7 @@ import (
 	"net/netip"
 	"strings"
 
+	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/telemetry"
@@ -22,6 +23,7 @@ import (
 // Tracker is the part of the module that the handler uses. Record never waits.
 type Tracker interface {
 	Read(ctx context.Context, kind tracking.TokenKind, token, host string) (tracking.LinkToken, error)
+	Move(accountID, host string) (to string, moving bool)
 	Record(v tracking.Visit)
 }
 
@@ -74,7 +76,9 @@ func (l links) click(w http.ResponseWriter, r *http.Request, token string) {
 		l.refuse(w, r, err)
 		return
 	}
-	l.record(r, mark)
+	if l.record(w, r, mark) {
+		return
+	}
 	setPrivacyHeaders(w.Header())
 	// Not http.Redirect, which would clean the path of the target and write a page.
 	w.Header().Set("Location", mark.Target)
@@ -95,7 +99,9 @@ func (l links) open(w http.ResponseWriter, r *http.Request, name string) {
 		l.refuse(w, r, err)
 		return
 	}
-	l.record(r, mark)
+	if l.record(w, r, mark) {
+		return
+	}
 	setPrivacyHeaders(w.Header())
 	w.Header().Set("Content-Type", "image/gif")
 	l.write(w, r, pixel)
@@ -124,12 +130,21 @@ func (l links) isRead(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// record counts a GET. A HEAD only checks whether the link exists.
-func (l links) record(r *http.Request, mark tracking.LinkToken) {
-	if r.Method == http.MethodGet {
+// record counts a GET. A HEAD only checks whether the link exists. If the account has moved to another installation,
+// record redirects there and returns true. During a move, nothing is counted.
+func (l links) record(w http.ResponseWriter, r *http.Request, mark tracking.LinkToken) (redirected bool) {
+	to, moving := l.Tracker.Move(mark.AccountID, r.Host)
+	switch {
+	case to != "":
+		setPrivacyHeaders(w.Header())
+		w.Header().Set("Location", accounts.MovedURL(to, r.URL))
+		w.WriteHeader(http.StatusFound)
+		return true
+	case !moving && r.Method == http.MethodGet:
 		l.Tracker.Record(tracking.Visit{Mark: mark, IP: clientip.From(r, l.Proxies), UserAgent: r.UserAgent(),
 			Header: r.Header})
 	}
+	return false
 }
 
 func (l links) write(w http.ResponseWriter, r *http.Request, body []byte) {

@@ -33,6 +33,10 @@ func (*tracker) Read(_ context.Context, kind tracking.TokenKind, token, _ string
 	return tracking.LinkToken{Kind: kind, Target: "https://example.com/a//b/../c?d=%2F#e"}, nil
 }
 
+func (*tracker) Move(_, host string) (to string, moving bool) {
+	return map[string]string{"moved.test": "https://new.example"}[host], strings.HasSuffix(host, "moved.test")
+}
+
 func (f *tracker) Record(v tracking.Visit) { f.visits = append(f.visits, v) }
 
 func ask(t *testing.T, f *tracker, method, path string, change func(*http.Request)) *httptest.ResponseRecorder {
@@ -67,6 +71,24 @@ func TestALinkLeadsToItsTargetAsItWasWritten(t *testing.T) {
 		}
 		if counted := len(f.visits) == 1; counted != (method == http.MethodGet) {
 			t.Errorf("%s is counted %d times", method, len(f.visits))
+		}
+	}
+}
+
+// Links of an account that has moved lead to the installation that has it, and nothing is counted during a move.
+func TestLinksOfMovedAccountLeadToItsInstallation(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/t/c/genuine", "/t/o/genuine.gif"} {
+		for host, want := range map[string]string{"moved.test": "https://new.example" + path, "links.moved.test": ""} {
+			f := &tracker{}
+			w := ask(t, f, http.MethodGet, path, func(r *http.Request) { r.Host = host })
+			redirected := w.Header().Get("Location") == want
+			if want != "" && (w.Code != http.StatusFound || !redirected) || want == "" && w.Code >= http.StatusBadRequest {
+				t.Errorf("%s on %s got %d %v, want %q", path, host, w.Code, w.Header(), want)
+			}
+			if len(f.visits) > 0 {
+				t.Errorf("%s on %s was counted", path, host)
+			}
 		}
 	}
 }

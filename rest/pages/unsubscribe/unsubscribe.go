@@ -20,12 +20,17 @@ import (
 	"log/slog"
 	"mime"
 	"net/http"
+	"net/http/httputil"
+	"net/url"
 	"strings"
 	"time"
 
+	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/brand"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/base/intake"
 	"github.com/postrider/postrider/runtime/base/loglimit"
 	"github.com/postrider/postrider/runtime/base/telemetry"
@@ -58,6 +63,8 @@ type Options struct {
 	Senders Senders // nil: the page does not name the sender
 	Brands  Brands  // nil: the page looks the same for all
 	Logger  *slog.Logger
+	// Residence returns where an account is; nil: here.
+	Residence func(ctx context.Context, accountID string) (accounts.Residence, error)
 }
 
 // Prefix is the path prefix of all links.
@@ -69,18 +76,21 @@ const (
 	// for sending. The links of one account can use a quarter of them.
 	atOnce   = 16
 	patience = 5 * time.Second
+
+	forwardTimeout = 10 * time.Second
 )
 
 type pages struct {
 	Options
 
-	turn *intake.Pool
+	turn      *intake.Pool
+	transport http.RoundTripper
 }
 
 // New returns the handler of all paths below Prefix. It must run before any mux, which would redirect an unclean path:
 // RFC 8058 section 3.2 forbids following redirects.
 func New(o Options) http.Handler {
-	return &pages{Options: o, turn: intake.NewPool(atOnce)}
+	return &pages{Options: o, turn: intake.NewPool(atOnce), transport: &http.Transport{MaxIdleConns: atOnce}}
 }
 
 func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -96,6 +106,7 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err != nil:
 		p.writePage(w, r, http.StatusNotFound, page{Words: said, Title: said.BadLink, Notice: said.BadLinkAdvice})
+	case p.handleMove(w, r, said, u):
 	case r.Method == http.MethodGet, r.Method == http.MethodHead:
 		p.writePage(w, r, http.StatusOK, p.showForm(r.Context(), said, u))
 	case r.Method == http.MethodPost:
@@ -105,6 +116,59 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.writePage(w, r, http.StatusMethodNotAllowed,
 			page{Words: said, Title: said.WrongWay, Notice: said.WrongWayAdvice})
 	}
+}
+
+// handleMove responds to a request of an account that is being moved to another installation or has moved there, and
+// reports whether it did. A POST is forwarded, because a client must not follow redirects (RFC 8058 section 3.2).
+func (p *pages) handleMove(w http.ResponseWriter, r *http.Request, said *words, u suppression.Unsubscribe) bool {
+	if p.Residence == nil || id.IsTestTenant(u.AccountID) { // test data does not move
+		return false
+	}
+	at, err := p.Residence(r.Context(), u.AccountID)
+	switch reads := r.Method == http.MethodGet || r.Method == http.MethodHead; {
+	case fault.KindOf(err) == fault.NotFound, err == nil && at == (accounts.Residence{}):
+		return false
+	case err == nil && at.Frozen && reads:
+		return false
+	case err == nil && at.Frozen:
+		err = at.Check(rights.Write)
+	case err == nil && reads:
+		w.Header().Set("Location", accounts.MovedURL(at.MovedTo, r.URL))
+		w.WriteHeader(http.StatusTemporaryRedirect)
+		return true
+	case err == nil && r.Method == http.MethodPost:
+		p.forward(w, r, said, at.MovedTo)
+		return true
+	case err == nil:
+		return false
+	}
+	p.failPage(w, r, said, err)
+	return true
+}
+
+// forward sends a request on to the installation with this base URL, and returns its response.
+func (p *pages) forward(w http.ResponseWriter, r *http.Request, said *words, baseURL string) {
+	to, err := url.Parse(baseURL)
+	if err != nil {
+		p.failPage(w, r, said, err)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), forwardTimeout)
+	defer cancel()
+	r.Body = http.MaxBytesReader(w, r.Body, bodyLimit)
+	proxy := httputil.ReverseProxy{
+		Rewrite: func(p *httputil.ProxyRequest) {
+			p.SetURL(to)
+			p.Out.Header.Del("Cookie")
+			p.Out.Header.Del("Authorization")
+		},
+		Transport: p.transport,
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+			p.failPage(w, r, said, fault.DatabaseUnavailable(err))
+		},
+	}
+	clear(w.Header()) // the response has its own
+	proxy.ServeHTTP(w, r.WithContext(ctx))
 }
 
 func (p *pages) showForm(ctx context.Context, said *words, u suppression.Unsubscribe) page {

@@ -46,6 +46,8 @@ const (
 	CodeSandboxRecipient      = "sandbox_recipient_not_allowed"
 	CodeProductionLocked      = "production_not_unlocked"
 	CodeAccountSuspended      = "account_suspended"
+	CodeAccountMoving         = "account_moving"
+	CodeAccountMoved          = "account_moved"
 	CodeNotFound              = "not_found"
 	CodeMethodNotAllowed      = "method_not_allowed"
 	CodeDomainClaimed         = "domain_claimed"
@@ -74,6 +76,7 @@ type Error struct {
 	Details    map[string]any // other kinds: machine-readable facts
 	UpgradeURL string
 	RetryAfter time.Duration // Limit, Unavailable: when to retry
+	Location   string        // URL of the same request at another installation; HTTP clients are redirected to it
 	cause      error
 }
 

@@ -16,6 +16,7 @@ import (
 const (
 	format        = "postrider-account"
 	formatVersion = 1
+	moveVersion   = 2 // with unfinished work, which earlier programs cannot import
 
 	manifestName = "manifest.json"
 	endName      = "end.json"
@@ -33,11 +34,12 @@ type Manifest struct {
 	AccountID   string              `json:"account_id"`
 	Email       string              `json:"email"` // of the account
 	ExportedAt  time.Time           `json:"exported_at"`
-	Program     string              `json:"program"`     // version of the program that wrote the file
-	Schema      string              `json:"schema"`      // the latest migration
-	Keys        string              `json:"keys"`        // identifies the master key
-	Columns     map[string][]string `json:"columns"`     // by table
-	Credentials bool                `json:"credentials"` // passwords, passkeys and other ways to sign in are included
+	Program     string              `json:"program"`        // version of the program that wrote the file
+	Schema      string              `json:"schema"`         // the latest migration
+	Keys        string              `json:"keys"`           // identifies the master key
+	Columns     map[string][]string `json:"columns"`        // by table
+	Credentials bool                `json:"credentials"`    // passwords, passkeys and other ways to sign in are included
+	Move        string              `json:"move,omitempty"` // id of the move whose code starts the account
 }
 
 // End is the last entry of a file.

@@ -9,6 +9,9 @@
 //
 // The rows are a snapshot of one moment. Export copies finished work only. Queued and scheduled emails, automation runs
 // in progress and pending webhook deliveries stay at the source, because two installations would both complete them.
+// ExportParked includes them, parked, in the file of a move (modules/accounts/moves), from which Import creates a frozen
+// copy.
+//
 // Import creates all rows in one transaction, so that it can be repeated after any failure.
 //
 // Secrets stay encrypted under the master key of the source, which is also the key of links and addresses in emails

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/postrider/postrider/runtime/storage/blob"
 	"github.com/postrider/postrider/runtime/storage/db"
@@ -25,24 +26,45 @@ type Options struct {
 type Result struct {
 	Manifest Manifest
 	End      End
+
+	Digest string // of the unfinished work of a move
 }
 
-// Export writes an account to w. The database can be in use.
+// Export writes the finished work of an account to w. The database can be in use.
 func Export(ctx context.Context, d *db.DB, accountID string, w io.Writer, o Options) (*Result, error) {
+	return writeAccount(ctx, d, accountID, "", w, o)
+}
+
+// ExportParked writes an account that is being moved to w, with its parked work. It returns BusyError before it writes
+// anything if work is not parked.
+func ExportParked(ctx context.Context, d *db.DB, accountID, moveID string, w io.Writer, o Options) (*Result, error) {
+	return writeAccount(ctx, d, accountID, moveID, w, o)
+}
+
+// writeAccount writes an account to w, with its parked work if moveID is not empty.
+func writeAccount(ctx context.Context, d *db.DB, accountID, moveID string, w io.Writer, o Options) (*Result, error) {
 	result := &Result{Manifest: Manifest{Format: format, Version: formatVersion, AccountID: accountID, Program: o.Program,
-		Schema: db.Schema(), Keys: o.Keys[0], Columns: map[string][]string{}, Credentials: o.Credentials}}
+		Schema: db.Schema(), Keys: o.Keys[0], Columns: map[string][]string{}, Credentials: o.Credentials, Move: moveID}}
+	if moveID != "" {
+		result.Manifest.Version = moveVersion
+	}
 	m := &result.Manifest
-	err := inPatientTx(ctx, d, sql.LevelRepeatableRead, func(tx *sql.Tx) error {
+	err := InPatientTx(ctx, d, sql.LevelRepeatableRead, func(tx *sql.Tx) error {
 		err := tx.QueryRowContext(ctx, `SELECT email, now() FROM accounts WHERE id = $1`, accountID).
 			Scan(&m.Email, &m.ExportedAt)
 		if err != nil {
 			return fmt.Errorf("read account %s: %w", accountID, err)
 		}
+		if moveID != "" {
+			if result.Digest, err = digestParked(ctx, tx, accountID); err != nil {
+				return err
+			}
+		}
 		out, err := newBundleWriter(w, m.ExportedAt)
 		if err != nil {
 			return err
 		}
-		e := exporter{tx: tx, out: out, options: o, account: accountID}
+		e := exporter{tx: tx, out: out, options: o, account: accountID, moving: moveID != ""}
 		if err := e.run(ctx, m); err != nil {
 			return errors.Join(err, out.zip.Close())
 		}
@@ -55,9 +77,9 @@ func Export(ctx context.Context, d *db.DB, accountID string, w io.Writer, o Opti
 	return result, nil
 }
 
-// inPatientTx runs do in a transaction without the usual limits: it reads and writes a whole account, and waits for a
+// InPatientTx runs do in a transaction without the usual limits: it reads and writes a whole account, and waits for a
 // file and for the object store.
-func inPatientTx(ctx context.Context, d *db.DB, isolation sql.IsolationLevel, do func(*sql.Tx) error) (err error) {
+func InPatientTx(ctx context.Context, d *db.DB, isolation sql.IsolationLevel, do func(*sql.Tx) error) (err error) {
 	handle, err := d.OpenPatient()
 	if err != nil {
 		return err
@@ -88,6 +110,19 @@ type exporter struct {
 	out     *bundleWriter
 	options Options
 	account string
+	moving  bool // include unfinished work
+}
+
+// digestParked returns the digest of the unfinished work of an account, or BusyError if some is not parked.
+func digestParked(ctx context.Context, tx *sql.Tx, accountID string) (string, error) {
+	busy, err := findBusy(ctx, tx, accountID)
+	if err == nil && len(busy) > 0 {
+		err = BusyError{Work: busy}
+	}
+	if err != nil {
+		return "", err
+	}
+	return digestWork(ctx, tx, accountID)
 }
 
 func (e *exporter) run(ctx context.Context, m *Manifest) error {
@@ -122,7 +157,7 @@ func (e *exporter) run(ctx context.Context, m *Manifest) error {
 
 func (e *exporter) included() (list []table) {
 	for _, t := range tables {
-		if !t.credential || e.options.Credentials {
+		if (!t.credential || e.options.Credentials) && (!t.unfinished || e.moving) {
 			list = append(list, t)
 		}
 	}
@@ -134,11 +169,14 @@ const columnsSQL = `
 SELECT attname::text FROM pg_attribute WHERE attrelid = ('public.' || $1::text)::regclass AND attnum > 0
 	AND NOT attisdropped AND attgenerated = '' ORDER BY attnum`
 
-// findUnfinished notes the emails that are not exported, and counts what stays.
+// findUnfinished notes the emails that are not exported, and counts what stays. In a move, nothing stays.
 func (e *exporter) findUnfinished(ctx context.Context) error {
 	_, err := db.Exec(ctx, e.tx, `CREATE TEMP TABLE transfer_open_emails (email_id text PRIMARY KEY) ON COMMIT DROP`)
 	if err != nil {
 		return err
+	}
+	if e.moving {
+		return nil
 	}
 	if _, err := db.Exec(ctx, e.tx, `INSERT INTO transfer_open_emails SELECT DISTINCT email_id FROM recipients WHERE account_id = $1 AND due_at IS NOT NULL
 UNION SELECT id FROM emails WHERE account_id = $1 AND release_at IS NOT NULL`, e.account); err != nil {
@@ -158,23 +196,31 @@ func (e *exporter) writeTable(ctx context.Context, t table) error {
 			return err
 		}
 		return part.addRow(encoded)
-	}, `SELECT row_to_json(t) FROM `+t.name+` t WHERE `+t.condition(), e.account)
+	}, `SELECT row_to_json(t) FROM `+t.name+` t WHERE `+e.conditionOf(t), e.account)
 	if err != nil {
 		return err
 	}
 	return part.flush()
 }
 
-// condition selects the rows of the account.
-func (t table) condition() string {
-	if t.where != "" {
-		return t.where
+// conditionOf selects the rows of the account.
+func (e *exporter) conditionOf(t table) string {
+	if e.moving || t.where == "" {
+		return t.wholeCondition()
 	}
-	return `account_id = $1`
+	return t.where
+}
+
+// wholeCondition selects the rows of the account, with its unfinished work.
+func (t table) wholeCondition() string {
+	if t.where == "" || strings.HasPrefix(t.where, ofAccount) {
+		return `account_id = $1`
+	}
+	return t.where
 }
 
 func (e *exporter) writeObjects(ctx context.Context, t table) error {
-	keys, err := db.All(ctx, e.tx, db.Value[string], `SELECT `+t.objects+` FROM `+t.name+` WHERE `+t.condition()+` AND `+
+	keys, err := db.All(ctx, e.tx, db.Value[string], `SELECT `+t.objects+` FROM `+t.name+` WHERE `+e.conditionOf(t)+` AND `+
 		t.objects+` IS NOT NULL ORDER BY 1`, e.account)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/storage/blob"
 	"github.com/postrider/postrider/runtime/storage/db"
 )
@@ -35,7 +36,7 @@ func Import(ctx context.Context, d *db.DB, r io.Reader, o Options) (*Result, err
 	if err := o.accepts(m); err != nil {
 		return nil, err
 	}
-	err = inPatientTx(ctx, d, sql.LevelDefault, func(tx *sql.Tx) (err error) {
+	err = InPatientTx(ctx, d, sql.LevelDefault, func(tx *sql.Tx) (err error) {
 		i := importer{tx: tx, in: in, options: o, manifest: m, rows: map[string]int64{}, columns: map[string]columns{}}
 		result.End, err = i.run(ctx)
 		return err
@@ -49,7 +50,7 @@ func Import(ctx context.Context, d *db.DB, r io.Reader, o Options) (*Result, err
 // accepts checks that this installation can read a file.
 func (o Options) accepts(m *Manifest) error {
 	switch {
-	case m.Version > formatVersion || m.Schema > db.Schema():
+	case m.Version > moveVersion || m.Schema > db.Schema():
 		return fmt.Errorf("the file was written by a newer version (%s): update this installation first", m.Program)
 	case !slices.Contains(o.Keys, m.Keys):
 		return errors.New("POSTRIDER_MASTER_KEY: the secrets of the account are encrypted with the master key of its " +
@@ -111,15 +112,30 @@ func (i *importer) run(ctx context.Context) (end End, err error) {
 	}
 }
 
-// checkTarget reports conflicts that concern the account as a whole.
+// checkTarget reports conflicts that concern the account as a whole. A move replaces a copy that has not started, and
+// what an earlier move away from here has left.
 func (i *importer) checkTarget(ctx context.Context) error {
-	there, err := db.One(ctx, i.tx, db.Value[bool], `SELECT EXISTS (SELECT FROM accounts WHERE id = $1)`,
-		i.manifest.AccountID)
-	if err != nil {
+	m, err := LockMove(ctx, i.tx, i.manifest.AccountID)
+	switch {
+	case fault.KindOf(err) == fault.NotFound:
+		return nil
+	case err != nil:
 		return err
-	}
-	if there {
+	case i.manifest.Move == "" || m.State != Waiting && m.State != Moved:
 		return fmt.Errorf("the account %s already exists in this installation", i.manifest.AccountID)
+	}
+	return i.deleteCopy(ctx)
+}
+
+// deleteCopy deletes the account. People stay: they may belong to other accounts.
+func (i *importer) deleteCopy(ctx context.Context) error {
+	for _, t := range slices.Backward(tables) {
+		if t.user != "" {
+			continue
+		}
+		if _, err := db.Exec(ctx, i.tx, `DELETE FROM `+t.name+` WHERE `+t.wholeCondition(), i.manifest.AccountID); err != nil {
+			return fmt.Errorf("delete the earlier copy: %s: %w", t.name, err)
+		}
 	}
 	return nil
 }
@@ -173,7 +189,7 @@ func (i *importer) insert(ctx context.Context, t table, rows string, count int) 
 	}
 	args := []any{i.manifest.AccountID, rows}
 	if t.name == "accounts" {
-		args = append(args, i.options.Plan)
+		args = append(args, i.options.Plan, i.manifest.Move)
 	}
 	added, err := db.Exec(ctx, i.tx, `INSERT INTO `+t.name+` (`+strings.Join(names, ", ")+`) OVERRIDING SYSTEM VALUE SELECT `+
 		strings.Join(values, ", ")+` FROM `+rowsOf(t.name, 2)+` WHERE $1::text <> '' AND `+t.ownOnly(), args...)
@@ -273,7 +289,16 @@ func (t table) ownOnly() string {
 	case t.parent.column == "":
 		return `true`
 	}
-	return `NOT EXISTS (SELECT FROM ` + t.parent.table + ` p WHERE p.id = r.` + t.parent.column + ` AND p.account_id <> $1)`
+	condition := notOfOther(t.parent.table, t.parent.column)
+	if t.owner != "" {
+		condition += ` AND ` + notOfOther(t.owner, "id")
+	}
+	return condition
+}
+
+// notOfOther is a condition that the parent of the row r, if it exists, belongs to the account.
+func notOfOther(table, column string) string {
+	return `NOT EXISTS (SELECT FROM ` + table + ` p WHERE p.id = r.` + column + ` AND p.account_id <> $1)`
 }
 
 // rowsOf is a FROM item with the rows of a parameter that contains a JSON array.

@@ -3,10 +3,13 @@ package transfer
 // table is a table with rows of accounts.
 type table struct {
 	name string
-	// where selects the rows of the account $1. The default is the column account_id.
+	// where selects the rows of the account $1. The default is the column account_id. What follows ofAccount leaves out
+	// unfinished work, which a move includes.
 	where string
 	// parent names a column with the id of a row of another table, which must not belong to another account.
 	parent reference
+	// owner is another parent: the row with the same id.
+	owner string
 	// set replaces columns on import. $1 is the account, and r the row.
 	set map[string]string
 	// renumber lists columns whose numbers change: id, and columns that contain such an id of another
@@ -19,6 +22,8 @@ type table struct {
 	credential bool
 	// objects names a column with the key of an object.
 	objects string
+	// unfinished reports whether only a move includes the table.
+	unfinished bool
 }
 
 type reference struct{ column, table string }
@@ -51,7 +56,8 @@ func userIn(column string) map[string]string {
 var tables = []table{
 	{name: "accounts", where: `id = $1`,
 		set: map[string]string{"system": "false", "plan_id": "$3::text", "payment_due_at": "NULL",
-			"payment_method_at": "NULL"}},
+			"payment_method_at": "NULL", "frozen_at": "CASE WHEN $4::text <> '' THEN now() END",
+			"move_id": "NULLIF($4::text, '')", "moved_to": "NULL", "move_code": "NULL", "move_digest": "NULL"}},
 	{name: "account_brands", where: `id = $1`, set: map[string]string{"id": "$1::text"}},
 	{name: "users", where: `id ` + ofUsers, user: "id", set: map[string]string{"operator": "false"}},
 	{name: "passwords", where: `id ` + ofUsers, user: "id", credential: true},
@@ -106,6 +112,7 @@ var tables = []table{
 
 	{name: "webhooks"},
 	{name: "webhook_deliveries", where: ofAccount + `settled_at IS NOT NULL`, parent: reference{"webhook_id", "webhooks"}},
+	{name: "webhook_works", where: ofWebhooks, parent: reference{"webhook_id", "webhooks"}, owner: "webhook_deliveries", unfinished: true},
 	{name: "webhook_attempts", where: ofAccount + `delivery_id NOT IN (` + openPosts + `)`,
 		set: map[string]string{"node": "NULL"}},
 
@@ -114,6 +121,7 @@ var tables = []table{
 	{name: "automation_listens", parent: reference{"automation_id", "automations"}},
 	{name: "automation_entries", parent: reference{"automation_id", "automations"}},
 	{name: "automation_runs", where: ofAccount + `ended_at IS NOT NULL`},
+	{name: "automation_works", parent: reference{"automation_id", "automations"}, owner: "automation_runs", unfinished: true},
 	{name: "automation_steps", where: ofAccount + `run_id NOT IN (` + openRuns + `)`},
 	{name: "custom_events", where: ofAccount + `NOT pending`, set: map[string]string{"goal_pending": "false"}},
 

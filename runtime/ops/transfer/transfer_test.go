@@ -3,7 +3,6 @@ package transfer
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/ops/transfer/transfertest"
 	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 	"github.com/postrider/postrider/runtime/storage/db/months"
@@ -22,7 +22,7 @@ import (
 
 // stays are the tables that are not exported, with the reason.
 var stays = map[string]string{
-	"automation_works": "runs in progress", "webhook_works": "deliveries in progress", "webhook_claims": "deliveries in progress",
+	"webhook_claims": "deliveries in progress",
 	"begun_attempts": "attempts in progress", "body_moves": "work of the installation", "body_walks": "work of the installation",
 	"billing_customers": "of the payment provider's account", "billing_events": "of the payment provider's account",
 	"billing_notices": "of the payment provider's account", "billing_subscriptions": "of the payment provider's account",
@@ -83,38 +83,6 @@ func TestEveryTableIsExportedOrStays(t *testing.T) {
 
 var options = Options{Keys: []string{"key"}, Program: "test", Credentials: true, Progress: func(string) {}}
 
-// fill creates an account with a person, a domain, a delivered and a scheduled email.
-func fill(t *testing.T, d *db.DB, account string) {
-	t.Helper()
-	for _, statement := range []string{
-		`INSERT INTO accounts (id, name, email, production_unlocked, unmetered, created_at, updated_at, plan_id, body_retention_days, record_retention_days, system, require_second_factor)
-			VALUES ($1::text, 'Ada', $1::text || '@example.org', false, false, now(), now(), 'free', 30, 90, false, false)`,
-		`INSERT INTO users (id, email, name, created_at, updated_at, operator, language) VALUES ('usr_' || $1::text, $1::text || '@example.org', 'Ada', now(), now(), true, '')`,
-		`INSERT INTO passwords (id, hash, changed_at) VALUES ('usr_' || $1::text, 'hash', now())`,
-		`INSERT INTO memberships (role, created_at, account_id, user_id) VALUES ('owner', now(), $1::text, 'usr_' || $1::text)`,
-		`INSERT INTO domains (id, account_id, name, status, seeded, ownership_token, open_tracking, click_tracking, tls_mode, inbound_enabled, fence, check_attempts, created_at, updated_at, ed25519)
-			VALUES ('dom_' || $1::text, $1::text, $1::text || '.example', 'verified', false, 'token', false, false, 'opportunistic', false, 0, 0, now(), now(), false)`,
-		emailSQL("sent", "delivered", "NULL"),
-		emailSQL("later", "scheduled", "now() + interval '1 day'"),
-		`INSERT INTO attempts (recipient_id, email_id, account_id, number, fence, started_at, node)
-			SELECT id, email_id, account_id, 1, 1, now(), 7 FROM recipients WHERE account_id = $1::text AND due_at IS NULL`,
-		`INSERT INTO facts (id, account_id, type, subject_id, data, created_at) SELECT 'evt_' || id, account_id, 'email.sent', id, '{"text": "line\nbreak"}', now() FROM emails WHERE account_id = $1`,
-	} {
-		dbtest.Exec(t, d, statement, account)
-	}
-}
-
-func emailSQL(name, status, due string) string {
-	return fmt.Sprintf(`
-WITH stored AS (
-	INSERT INTO emails (id, account_id, domain_id, "from", from_address, "to", cc, bcc, reply_to, headers, tags, subject, text, message_id, attachment_count, unsubscribe, status, last_event, created_at, release_at)
-	VALUES ('%[1]s_' || $1::text, $1::text, 'dom_' || $1::text, 'ada@dev.test', 'ada@dev.test', '["bob@example.net"]', '[]', '[]', '[]', '[]', '[]', E'Hello\n"you" \\ ü', 'Hi', $1::text || '@dev.test', 0, false, '%[2]s', 'email.sent', now(), %[3]s)
-	RETURNING id, account_id
-)
-INSERT INTO recipients (email_id, account_id, kind, destination, address, state, fence, attempts, created_at, queued_at, via, due_at)
-SELECT id, account_id, 'to', 'example.net', 'bob@example.net', 'delivered', 0, 1, now(), now(), '', %[3]s FROM stored`, name, status, due)
-}
-
 func export(t *testing.T, d *db.DB, account string, o Options) ([]byte, *Result) {
 	t.Helper()
 	var file bytes.Buffer
@@ -150,8 +118,8 @@ func TestImportRestoresRows(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	fill(t, from, "acc_1")
-	fill(t, to, "acc_2") // uses the same numbers
+	transfertest.Fill(t, from, "acc_1")
+	transfertest.Fill(t, to, "acc_2") // uses the same numbers
 	file, made := export(t, from, "acc_1", options)
 	if made.End.Unfinished.Emails != 1 || made.End.Rows["emails"] != 1 {
 		t.Errorf("exported %v, unfinished %+v; want one email of each", made.End.Rows, made.End.Unfinished)
@@ -183,7 +151,7 @@ func TestTransferMayWait(t *testing.T) {
 	t.Parallel()
 	brief := func(c *db.Config) { c.IdleInTxTimeout = 50 * time.Millisecond }
 	from, to := dbtest.New(t, brief), dbtest.New(t, brief)
-	fill(t, from, "acc_1")
+	transfertest.Fill(t, from, "acc_1")
 	waiting := func(d *db.DB) Options {
 		o := options
 		var once sync.Once
@@ -207,7 +175,7 @@ func TestTransferMayWait(t *testing.T) {
 func TestImportKeepsExistingPeople(t *testing.T) {
 	t.Parallel()
 	from, to := dbtest.New(t), dbtest.New(t)
-	fill(t, from, "acc_1")
+	transfertest.Fill(t, from, "acc_1")
 	dbtest.Exec(t, to, `INSERT INTO users (id, email, name, created_at, updated_at, operator, language) VALUES ('usr_here', 'acc_1@example.org', 'Here', now(), now(), false, '')`)
 	dbtest.Exec(t, to, `INSERT INTO passwords (id, hash, changed_at) VALUES ('usr_here', 'own', now())`)
 	file, _ := export(t, from, "acc_1", options)
@@ -290,8 +258,8 @@ func rewritten(t *testing.T, file []byte, entry string, change func([]byte) []by
 func TestImportRejectsDamagedAndForgedFiles(t *testing.T) {
 	t.Parallel()
 	from, to := dbtest.New(t), dbtest.New(t)
-	fill(t, from, "acc_1")
-	fill(t, to, "acc_2")
+	transfertest.Fill(t, from, "acc_1")
+	transfertest.Fill(t, to, "acc_2")
 	file, _ := export(t, from, "acc_1", options)
 	replace := func(entry, old, by string) []byte {
 		return rewritten(t, file, entry, func(content []byte) []byte {

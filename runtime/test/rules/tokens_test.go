@@ -16,7 +16,8 @@ var tokenSources = map[string][]string{
 	// secret.NewToken and rand.Text, by file
 	"modules/accounts/secret.go":           {"API key"},
 	"modules/accounts/operatorkey.go":      {"Operator key"},
-	"modules/relay/credential.go":          {"SMTP credential"},
+	"modules/accounts/moves/move.go":       {"Move code"},
+	"modules/relay/password.go":            {"SMTP credential"},
 	"modules/webhooks/endpoint.go":         {"Webhook signing secret"},
 	"modules/webhooks/change.go":           {"Webhook signing secret"},
 	"modules/signin/totp.go":               {"Recovery code", "Code of the authenticator app", "Secret of a new authenticator app"},

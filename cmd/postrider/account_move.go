@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+
+	"github.com/postrider/postrider/modules/accounts/moves"
+	"github.com/postrider/postrider/runtime/storage/db"
+)
+
+type accountFinishCommand struct {
+	toolSettings
+
+	Account string `arg:"" help:"Email or ID of the account." placeholder:"EMAIL"`
+	To      string `help:"Base URL of the target, to which requests are redirected." placeholder:"URL" required:""`
+}
+
+func (c *accountFinishCommand) Run(s *session) error {
+	if _, err := moves.CheckBaseURL(c.To); err != nil {
+		return err
+	}
+	return c.withMove(s, c.Account, func(ctx context.Context, d *db.DB, accountID string) error {
+		code, err := moves.Finish(ctx, d, accountID, c.To)
+		if err != nil {
+			return err
+		}
+		return s.print(map[string]string{"account_id": accountID, "move_code": code})
+	})
+}
+
+type accountCancelCommand struct {
+	toolSettings
+
+	Account string `arg:"" help:"Email or ID of the account." placeholder:"EMAIL"`
+}
+
+func (c *accountCancelCommand) Run(s *session) error {
+	return c.withMove(s, c.Account, moves.Cancel)
+}
+
+type accountStartCommand struct {
+	toolSettings
+
+	Account string `arg:"" help:"Email or ID of the account." placeholder:"EMAIL"`
+	Code    string `help:"Move code that finish-move printed at the source." placeholder:"CODE" required:""`
+}
+
+func (c *accountStartCommand) Run(s *session) error {
+	return c.withMove(s, c.Account, func(ctx context.Context, d *db.DB, accountID string) error {
+		return moves.Start(ctx, d, accountID, c.Code)
+	})
+}
+
+// withMove changes the move of an account.
+func (c *toolSettings) withMove(s *session, account string,
+	do func(ctx context.Context, d *db.DB, accountID string) error) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	return withServices(s.ctx, silenceLogs(cfg, false), func(of services) error {
+		service, err := of.accounts()
+		if err != nil {
+			return err
+		}
+		found, err := service.Find(s.ctx, account)
+		if err != nil {
+			return err
+		}
+		return do(s.ctx, of.store.DB, found.ID)
+	})
+}
