@@ -5,7 +5,7 @@ import { check, nothing, open, watch } from './browser.mjs'
 import { api, base, signIn, until, visit } from './dashboard.mjs'
 
 const { browser, context, page } = await open({ viewport: { width: 1440, height: 1000 } })
-const wrong = watch(context, base, (text, url) => /\/render$|\/templates\/tpl/.test(url) && text.includes('400')) // errors of unfinished texts
+const wrong = watch(context, base, (text, url) => /\/(render|strings)$|\/templates\/tpl/.test(url) && text.includes('400')) // errors of unfinished texts
 await signIn(context)
 const preview = page.getByRole('region', { name: 'Preview' })
 const email = page.frameLocator('iframe[title="Rendered email"]')
@@ -140,6 +140,25 @@ await build('template', 'invitation')
 await build('template', 'password-reset')
 await build('template', 'weekly-report', tryImage)
 await build('template', 'shipping-notice', completeNames)
+
+// A translation is exported for a translation tool, and imported without a difference.
+await visit(page, '/templates')
+await page.getByRole('link', { name: 'Invitation' }).click()
+await page.getByLabel('Language').first().selectOption('pl')
+const [saved] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Export' }).click()])
+const xliff = await readFile(await saved.path(), 'utf8')
+check(saved.suggestedFilename() === 'invitation.pl.xlf' && xliff.includes('Przyjmij zaproszenie'), `the export has the translation: ${xliff}`)
+const before = (await api('GET', '/templates/invitation')).template
+await page.getByLabel('Language').first().selectOption('')
+await page.locator('input[aria-label="XLIFF file"]').setInputFiles({ name: 'invitation.pl.xlf', mimeType: 'application/xliff+xml', buffer: Buffer.from(xliff) })
+await page.getByText('Polish imported').waitFor()
+await page.getByLabel('Subject (pl)').waitFor()
+const after = (await api('GET', '/templates/invitation')).template
+check(JSON.stringify(after.translations) === JSON.stringify(before.translations), 'the imported translation is the same')
+await page.locator('input[aria-label="XLIFF file"]').setInputFiles({ name: 'old.xlf', mimeType: 'application/xliff+xml', buffer: Buffer.from(xliff.replace('Accept invitation', 'Join')) })
+await page.getByText('has another source than the draft').waitFor()
+await visit(page, '/templates')
+await page.getByRole('link', { name: 'Shipping notice' }).click()
 
 // A test email of the last one arrives in the form of the preview.
 await page.getByRole('button', { name: 'More actions' }).click()

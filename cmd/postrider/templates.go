@@ -20,6 +20,9 @@ type templatesCommand struct {
 	Pull    templatesPullCommand    `cmd:"" help:"Write the account's drafts to a folder."`
 	Render  templatesRenderCommand  `cmd:"" help:"Render a template and print it."`
 	Publish templatesPublishCommand `cmd:"" help:"Publish the draft of a template."`
+
+	ExportStrings templatesExportStringsCommand `cmd:"" help:"Write the texts of a template as XLIFF for a translation tool."`
+	ImportStrings templatesImportStringsCommand `cmd:"" help:"Replace a translation of a template with that of an XLIFF file."`
 }
 
 type templatesListCommand struct {
@@ -51,19 +54,27 @@ func (t templateName) call(s *session, r remote, method, below string, body, out
 	if err != nil {
 		return err
 	}
+	path, err := t.path(s, server)
+	if err != nil {
+		return err
+	}
+	return server.Do(s.ctx, client.Request{Method: method, Path: path + below, Body: body}, out)
+}
+
+// path returns the path of the template.
+func (t templateName) path(s *session, server client.Server) (string, error) {
 	id := t.Template
 	if !strings.HasPrefix(id, "tpl_") {
 		found, err := listIDs(s, server, "/templates", "templates", queryOf("alias", id))
 		if err != nil {
-			return err
+			return "", err
 		}
 		if len(found) == 0 {
-			return fmt.Errorf("the account has no template with the alias %q", id)
+			return "", fmt.Errorf("the account has no template with the alias %q", id)
 		}
 		id = found[0]
 	}
-	return server.Do(s.ctx, client.Request{Method: method, Path: "/templates/" + url.PathEscape(id) + below, Body: body},
-		out)
+	return "/templates/" + url.PathEscape(id), nil
 }
 
 type templatesGetCommand struct {

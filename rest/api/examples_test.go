@@ -127,6 +127,8 @@ var asked = map[string][2]string{
 	"POST /template-images":                         {"/template-images", `{"name":"logo.png","content":"` + pixelPNG + `"}`},
 	"DELETE /template-images/{id}":                  {"/template-images/" + imageID},
 	"POST /templates/{id}/render":                   {"/templates/" + templateID + "/render", `{}`},
+	"GET /templates/{id}/strings":                   {"/templates/" + templateID + "/strings?locale=de"},
+	"POST /templates/{id}/strings":                  {"/templates/" + templateID + "/strings", `{"xliff":"<xliff/>"}`},
 	"GET /templates/{id}/statistics":                {"/templates/" + templateID + "/statistics"},
 	"GET /templates/{id}/versions":                  {"/templates/" + templateID + "/versions"},
 	"GET /templates/{id}/versions/{version}":        {"/templates/" + templateID + "/versions/3"},

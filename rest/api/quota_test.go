@@ -21,7 +21,7 @@ func TestEveryWriteIsClassifiedByWhatItStores(t *testing.T) {
 	for class, ids := range map[string][]string{
 		// Stores the content of the body in a new row.
 		"body": {"addTemplate", "updateTemplate", "publishTemplate", "rollbackTemplate", "duplicateTemplate", "restoreTemplateEdit",
-			"addTemplateImage",
+			"addTemplateImage", "importTemplateStrings",
 			"createAutomation", "updateAutomation", "postCustomEvent",
 			"addSuppression", "addSuppressions", "addDomain", "startDomainClaim", "createWebhook", "createAPIKey", "rotateAPIKey",
 			"createSMTPCredential", "putAddressRules",

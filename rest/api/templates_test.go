@@ -207,6 +207,22 @@ func sampleImage() templates.Image {
 		CreatedAt: sampleTemplate().CreatedAt}
 }
 
+func (f *fakeTemplates) ExportStrings(_ context.Context, _, ref, locale, source string) ([]byte, error) {
+	if locale == "x" {
+		return nil, fault.InvalidField("locale", "must be a BCP 47 tag")
+	}
+	_, err := f.find(ref)
+	return []byte("<xliff>" + locale + source + "</xliff>"), err
+}
+
+func (f *fakeTemplates) ImportStrings(_ context.Context, _, ref, content, _ string) (templates.ImportedStrings, error) {
+	if content == "wrong" {
+		return templates.ImportedStrings{}, fault.InvalidField("xliff.html-2", "lacks the code 1 of the source")
+	}
+	found, err := f.find(ref)
+	return templates.ImportedStrings{Template: found, Locale: "de", Untranslated: []string{"html-1"}}, err
+}
+
 func (f *fakeTemplates) AddImage(ctx context.Context, _ string, in templates.NewImage) (templates.Image, error) {
 	return sampleImage(), in.Keep(ctx, nil, sampleImage())
 }

@@ -27,6 +27,7 @@ type Service interface {
 	publishing
 	history
 	pictures
+	translating
 }
 
 var _ Service = (*templates.Service)(nil)
@@ -263,6 +264,7 @@ func Routes(service Service, names Names, baseURL string) api.Routes {
 		e.addPublishing(g)
 		e.addHistory(g)
 		e.addImages(g)
+		e.addStrings(g)
 	})
 }
 

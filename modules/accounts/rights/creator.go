@@ -70,6 +70,7 @@ var reaches = map[string]Reach{
 
 	"getAccount": NoDomain, "getAccountBrand": NoDomain, "listPlans": NoDomain,
 	"listTemplates": NoDomain, "getTemplate": NoDomain, "listTemplateVersions": NoDomain, "getTemplateVersion": NoDomain, "listTemplateEdits": NoDomain, "getTemplateEdit": NoDomain, "listTemplateImages": NoDomain, "renderTemplate": NoDomain,
+	"exportTemplateStrings": NoDomain,
 
 	"Query.viewer": NoDomain, "Query.account": NoDomain, "Query.email": OwnDomains, "Query.emails": OwnDomains, "Query.scheduledEmails": OwnDomains,
 	"Query.domain": OwnDomains, "Query.domains": OwnDomains,

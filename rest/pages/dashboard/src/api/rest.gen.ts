@@ -213,6 +213,8 @@ export interface components {
     ImageAnswer: { image: components['schemas']["ImageRecord"] }
     ImageRecord: { content_type: "image/png" | "image/jpeg" | "image/gif"; created_at: string; height: number; id: string; name: string; size: number; url: string; width: number }
     ImagesAnswer: { images: (components['schemas']["ImageRecord"])[] }
+    ImportTemplateStrings: { xliff: string }
+    ImportedAnswer: { locale: string; template: components['schemas']["TemplateRecord"]; untranslated: (string)[] }
     InboundPayload: { attachment_count: number; attachments: (components['schemas']["AttachmentInfoPayload"])[]; cc: (string)[]; email_id: string; from: string; in_reply_to: string | null; message_id: string; rcpt_to: string; received_at: string; references: (string)[]; spam_status: string; status: string; subject: string; to: (string)[] }
     InvitationAnswer: { invitation: components['schemas']["InvitationRecord"] }
     InvitationRecord: { accepted_at: string | null; created_at: string; email: string; expires_at: string; id: string; invited_by: string | null; revoked_at: string | null; role: "owner" | "admin" | "developer" | "billing" | "viewer" }
@@ -946,6 +948,10 @@ export interface paths {
   }
   "/templates/{id}/statistics": {
     get: { parameters: { query?: { since?: string; until?: string; interval?: "hour" | "day" | "week" | "month"; timezone?: string; placed_by?: "event" | "start" }; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["TemplateStatisticsAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+  }
+  "/templates/{id}/strings": {
+    get: { parameters: { query?: { locale?: string; source_locale?: string }; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/xliff+xml": string } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+    post: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["ImportTemplateStrings"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["ImportedAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
   "/templates/{id}/versions": {
     get: { parameters: { query?: { limit?: number; cursor?: string }; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["VersionList"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }

@@ -1,13 +1,15 @@
-import { Plus, Trash2, TriangleAlert } from 'lucide-react'
-import { useState } from 'react'
+import { Download, Plus, Trash2, TriangleAlert, Upload } from 'lucide-react'
+import { useRef, useState } from 'react'
 import { ConfirmDialog } from '@/parts/ConfirmDialog'
 import { Dialog } from '@/parts/Dialog'
 import { Field } from '@/parts/Form'
 import { missingParts, partsOf, type Draft } from './draft'
 import { canonicalLocale, languageName, locales } from './locales'
+import type { Strings } from './useStrings'
 
 interface Props {
   draft: Draft
+  strings: Strings
   // empty: that of the template
   locale: string
   locked: boolean
@@ -18,7 +20,8 @@ interface Props {
 const partNames = { subject: 'subject', html: 'HTML', text: 'text' }
 
 // Languages switches the language that is edited, and adds and removes translations.
-export function Languages({ draft, locale, locked, show, change }: Props) {
+export function Languages({ draft, strings, locale, locked, show, change }: Props) {
+  const files = useRef<HTMLInputElement>(null)
   const [asks, setAsks] = useState<'add' | 'remove' | null>(null)
   if (locked && draft.translations.length === 0) return null
   const missing = locale ? missingParts(draft, locale) : []
@@ -37,6 +40,9 @@ export function Languages({ draft, locale, locked, show, change }: Props) {
       </label>
       {!locked && <button type="button" className="btn sm" onClick={() => setAsks('add')}><Plus aria-hidden />Add language</button>}
       {!locked && locale && <button type="button" className="btn sm" onClick={() => setAsks('remove')}><Trash2 aria-hidden />Remove {locale}</button>}
+      {locale && <button type="button" className="btn sm" onClick={() => strings.save(locale)}><Download aria-hidden />Export</button>}
+      {!locked && <button type="button" className="btn sm" disabled={strings.busy} onClick={() => files.current?.click()}><Upload aria-hidden />{strings.busy ? 'Importing…' : 'Import'}</button>}
+      <input ref={files} type="file" accept=".xlf,.xliff,application/xliff+xml" hidden aria-label="XLIFF file" onChange={(e) => { const [file] = e.target.files ?? []; if (file) strings.load(file); e.target.value = '' }} />
       {missing.length > 0 && <span className="flex items-center gap-1 text-xs text-warn"><TriangleAlert aria-hidden />Missing: {missing.map((part) => partNames[part]).join(', ')}</span>}
       {asks === 'add' && <AddLanguage draft={draft} locale={locale} onClose={() => setAsks(null)} add={(tag) => { change({ translations: [...draft.translations, { ...copyOf(draft, locale), locale: tag }] }); show(tag); setAsks(null) }} />}
       {asks === 'remove' && <ConfirmDialog title={`Remove ${languageName(locale)}?`} label="Remove language" danger onClose={() => setAsks(null)} run={remove}>Its subject, HTML and text are removed from the draft. Published versions keep them.</ConfirmDialog>}

@@ -31,6 +31,7 @@ import { StatusBadge } from './StatusBadge'
 import { useEditor, useTemplate } from './useEditor'
 import { useNames } from './useNames'
 import { marksOf, useRender, type Problem } from './useRender'
+import { useStrings } from './useStrings'
 import { Variables } from './Variables'
 import { Versions } from './Versions'
 
@@ -83,6 +84,7 @@ function EditorPage({ template }: { template: Template }) {
   const [insert, setInsert] = useState<{ text: string }>()
   const marks = useMemo(() => (tab === 'html' || tab === 'text' ? marksOf(render.problems, partField, parts[tab]) : []), [render.problems, tab, partField, parts])
   const show = useCallback((lang: string) => setAddress({ lang: lang || undefined }), [setAddress])
+  const strings = useStrings(template, editor, show)
   const preview = render.setLocale
   useEffect(() => preview(locale), [preview, locale])
   const completions = useMemo(() => [...draft.variables.map((v): Completion => ({ name: v.key, type: v.type, example: samples[v.key] ?? sampleOf(v) })), { name: 'unsubscribe_url', type: 'link', example: '' }], [draft.variables, samples])
@@ -131,7 +133,7 @@ function EditorPage({ template }: { template: Template }) {
             {editor.changedAt && <Notice text={<>Someone else saved this template <Time at={editor.changedAt} />. You’ll be asked before you overwrite it.</>} act="Discard mine and load theirs" run={editor.drop} />}
             <NewerComponents template={template} editor={editor} write={write} />
             {editor.error !== null && <ErrorAlert title="Not saved. Your text is still here." error={editor.error} retry={saveNow} />}
-            <Languages draft={draft} locale={locale} locked={!write} show={show} change={change} />
+            <Languages draft={draft} strings={strings} locale={locale} locked={!write} show={show} change={change} />
             {template.kind !== 'template' && template.alias && <Within template={template} value={address.within ?? ''} choose={(id) => setAddress({ within: id })} />}
             <Fields kind={template.kind} draft={draft} locale={locale} wrong={wrong} locked={!write} change={change} />
             <div className="grid min-w-0">
