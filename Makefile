@@ -84,10 +84,13 @@ test: toolchain postgres dashboard ## [daily] run the tests, except those of ui-
 # The journeys that make test leaves to a target.
 journeys_of = ^($(shell grep -hB1 'SkipWhenQuick(t, "make $(1)")' runtime/test/journeys/*_test.go | sed -nE 's/^func (Test[A-Za-z0-9_]+).*/\1/p' | paste -sd'|' -))$$
 
+# A browser test waits two thirds of its time.
+BROWSERS := $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 2 )))
+
 .PHONY: ui-test
 ui-test: toolchain postgres dashboard ## [before a commit] run the browser tests of the dashboard (skipped without Chromium)
-	$(GO) test -vet=off -timeout 30m -run '$(call journeys_of,ui-test)' ./runtime/test/journeys
-	$(GO) test -vet=off -timeout 30m -run 'InProduction$$' ./cmd/postrider
+	$(GO) test -vet=off -timeout 30m -parallel $(BROWSERS) -run '$(call journeys_of,ui-test)' ./runtime/test/journeys
+	$(GO) test -vet=off -timeout 30m -run '(InProduction|InABrowser)$$' ./cmd/postrider
 
 .PHONY: drill-short
 drill-short: toolchain postgres dashboard ## [before a commit] run the short form of every fault test, and the longest journeys

@@ -46,6 +46,8 @@ type AutomationRun struct {
 	StartedAt time.Time `json:"started_at,omitempty"`
 	// EndedAt holds the value of the "ended_at" field.
 	EndedAt *time.Time `json:"ended_at,omitempty"`
+	// when it was last resumed after a failure; null if never. It uses the template versions of that time
+	RetriedAt *time.Time `json:"retried_at,omitempty"`
 	// before this time, the event of the goal converts the run; null: its version has no goal
 	GoalUntil *time.Time `json:"goal_until,omitempty"`
 	// ConvertedAt holds the value of the "converted_at" field.
@@ -64,7 +66,7 @@ func (*AutomationRun) scanValues(columns []string) ([]any, error) {
 			values[i] = new(sql.NullInt64)
 		case automationrun.FieldID, automationrun.FieldAccountID, automationrun.FieldAutomationID, automationrun.FieldEventID, automationrun.FieldUserID, automationrun.FieldEmailKey, automationrun.FieldStatus, automationrun.FieldError:
 			values[i] = new(sql.NullString)
-		case automationrun.FieldStartedAt, automationrun.FieldEndedAt, automationrun.FieldGoalUntil, automationrun.FieldConvertedAt:
+		case automationrun.FieldStartedAt, automationrun.FieldEndedAt, automationrun.FieldRetriedAt, automationrun.FieldGoalUntil, automationrun.FieldConvertedAt:
 			values[i] = new(sql.NullTime)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -177,6 +179,13 @@ func (_m *AutomationRun) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.EndedAt = new(time.Time)
 				*_m.EndedAt = value.Time
+			}
+		case automationrun.FieldRetriedAt:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field retried_at", values[i])
+			} else if value.Valid {
+				_m.RetriedAt = new(time.Time)
+				*_m.RetriedAt = value.Time
 			}
 		case automationrun.FieldGoalUntil:
 			if value, ok := values[i].(*sql.NullTime); !ok {

@@ -73,6 +73,13 @@ func operatorCosts(c *generated.ComplexityRoot) {
 	c.Operator.QueueByDestination, c.Operator.Lanes = whole, whole
 	c.Operator.Plans, c.Operator.Sources, c.Operator.Processes, c.Operator.Health = some, some, some, some
 	c.Operator.Billing = func(child int) int { return lookCost + child }
+	create := func(child int, _ map[string]any, _ *string) int { return changeCost + child }
+	change := func(child int, _ string, _ map[string]any) int { return changeCost + child }
+	m := &c.Mutation
+	m.CreateAccountAsOperator, m.CreateUserAsOperator, m.CreateOperatorKey = create, create, create
+	m.UpdateAccountAsOperator, m.UpdatePlanAsOperator, m.UpdateUserAsOperator = change, change, change
+	m.CreateUserLinkAsOperator = func(child int, _ string, _ *string) int { return changeCost + child }
+	m.RevokeOperatorKey = func(child int, _ string) int { return changeCost + child }
 }
 
 func accountFilter(in *model.OperatorAccountFilter) desk.Filter {

@@ -7,6 +7,7 @@ package graph
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/postrider/postrider/graph/connection"
 	"github.com/postrider/postrider/graph/generated"
@@ -16,6 +17,49 @@ import (
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/runtime/storage/page"
 )
+
+func (r *mutationResolver) CreateAccountAsOperator(ctx context.Context, account map[string]any, idempotencyKey *string) (*model.OperatorAccountDetails, error) {
+	return r.createAccountAsOperator(ctx, account, idempotencyKey)
+}
+
+func (r *mutationResolver) UpdateAccountAsOperator(ctx context.Context, id string, change map[string]any) (*model.OperatorAccountDetails, error) {
+	if err := r.operate(ctx, http.MethodPatch, "/operator/accounts/*", id, change, nil, nil); err != nil {
+		return nil, err
+	}
+	return r.readAccountAsOperator(ctx, id)
+}
+
+func (r *mutationResolver) UpdatePlanAsOperator(ctx context.Context, id string, change map[string]any) (*accounts.Plan, error) {
+	var changed struct{ Plan *accounts.Plan }
+	err := r.operate(ctx, http.MethodPatch, "/operator/plans/*", id, change, nil, &changed)
+	return changed.Plan, err
+}
+
+func (r *mutationResolver) CreateUserAsOperator(ctx context.Context, user map[string]any, idempotencyKey *string) (*model.OperatorUser, error) {
+	return r.changeUserAsOperator(ctx, http.MethodPost, "/operator/users", "", user, idempotencyKey)
+}
+
+func (r *mutationResolver) UpdateUserAsOperator(ctx context.Context, id string, change map[string]any) (*model.OperatorUser, error) {
+	return r.changeUserAsOperator(ctx, http.MethodPatch, "/operator/users/*", id, change, nil)
+}
+
+func (r *mutationResolver) CreateUserLinkAsOperator(ctx context.Context, id string, idempotencyKey *string) (*model.OperatorUserLink, error) {
+	var made *model.OperatorUserLink
+	err := r.operate(ctx, http.MethodPost, "/operator/users/*/links", id, nil, idempotencyKey, &made)
+	return made, err
+}
+
+func (r *mutationResolver) CreateOperatorKey(ctx context.Context, key map[string]any, idempotencyKey *string) (*model.CreateOperatorKeyResult, error) {
+	var made *model.CreateOperatorKeyResult
+	err := r.operate(ctx, http.MethodPost, "/operator/keys", "", key, idempotencyKey, &made)
+	return made, err
+}
+
+func (r *mutationResolver) RevokeOperatorKey(ctx context.Context, id string) (*model.OperatorKey, error) {
+	var revoked model.CreateOperatorKeyResult // without a secret
+	err := r.operate(ctx, http.MethodDelete, "/operator/keys/*", id, nil, nil, &revoked)
+	return revoked.Key, err
+}
 
 func (r *operatorResolver) Accounts(ctx context.Context, obj *model.Operator, first *int, after *string, last *int, before *string, filter *model.OperatorAccountFilter) (*model.OperatorAccountConnection, error) {
 	request, err := connection.Request(first, after, last, before)
@@ -33,11 +77,7 @@ func (r *operatorResolver) Accounts(ctx context.Context, obj *model.Operator, fi
 }
 
 func (r *operatorResolver) Account(ctx context.Context, obj *model.Operator, id string) (*model.OperatorAccountDetails, error) {
-	found, err := r.parts.Desk.Account(ctx, id)
-	if err != nil {
-		return noneIfMissing[model.OperatorAccountDetails](nil, err)
-	}
-	return &model.OperatorAccountDetails{Account: toOperatorAccount(found.Account), Usage: toUsage(found.Usage)}, nil
+	return noneIfMissing(r.readAccountAsOperator(ctx, id))
 }
 
 func (r *operatorResolver) Users(ctx context.Context, obj *model.Operator, first *int, after *string, last *int, before *string, filter *model.OperatorUserFilter) (*model.OperatorUserConnection, error) {

@@ -22,6 +22,7 @@ type Teams interface {
 	Memberships(ctx context.Context, userID string) ([]team.Membership, error)
 	UserPage(ctx context.Context, f team.UserFilter, r page.Request) (page.Page[*ent.User], error)
 	CountUsers(ctx context.Context, f team.UserFilter, most int) (int, error)
+	UserByID(ctx context.Context, userID string) (*ent.User, error)
 }
 
 // AuditLog reads the audit log of an account.

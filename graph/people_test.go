@@ -80,6 +80,13 @@ func (fakeTeams) UserPage(_ context.Context, f team.UserFilter, r page.Request) 
 		Edges: ent.UserEdges{Memberships: []*ent.Membership{{AccountID: ada, Role: "owner"}}}}}}, nil
 }
 
+func (fakeTeams) UserByID(_ context.Context, userID string) (*ent.User, error) {
+	if userID != "usr_2" {
+		return nil, fault.NoSuch("user", userID)
+	}
+	return &ent.User{ID: userID, Email: "bob@example.com", CreatedAt: day}, nil
+}
+
 func (f fakeTeams) CountUsers(ctx context.Context, of team.UserFilter, most int) (int, error) {
 	n, err := lengthOf(f.UserPage(ctx, of, whole))
 	return min(n, most), err

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/postrider/postrider/modules/accounts/admission"
+	"github.com/postrider/postrider/modules/accounts/rights/rightstest"
 )
 
 // fakeREST returns the same response to every request, and records the requests.
@@ -120,6 +121,58 @@ func TestMutationsReportTheProblemsOfTheRESTAPI(t *testing.T) {
 		}
 		if len(s.done.entries) != 0 {
 			t.Errorf("%s was audited: %v", name, s.done.entries)
+		}
+	}
+}
+
+// Operators manage the installation with the operations of the REST API: null removes a limit, a missing field keeps it.
+func TestOperatorMutationsAreCarriedOutByTheRESTAPI(t *testing.T) {
+	t.Parallel()
+	user := `{"id":"usr_2","email":"bob@example.com","operator":false,"memberships":[]}`
+	key := `{"id":"opk_1","name":"a","allowed_ips":["192.0.2.0/24"],"expires_at":null,"created_at":"2026-01-15T09:30:00.000Z"}`
+	for mutation, c := range map[string]struct{ answer, want, data string }{
+		`createAccountAsOperator(account: {name: "A", email: "a@example.com", ownerName: "Ada", plan: "pro", productionUnlocked: true}, idempotencyKey: "once") { account { id } }`: {
+			`{"account":{"id":"acc_ada"}}`,
+			`POST /api/operator/accounts {"email":"a@example.com","name":"A","owner_name":"Ada","plan":"pro","production_unlocked":true}`,
+			`{"createAccountAsOperator":{"account":{"id":"acc_ada"}}}`},
+		`updateAccountAsOperator(id: "acc_ada", change: {suspended: false, monthlyLimit: null, storedBytes: 50000000000}) { usage { day } }`: {
+			`{"account":{"id":"acc_ada"}}`,
+			`PATCH /api/operator/accounts/acc_ada {"monthly_limit":null,"stored_bytes":50000000000,"suspended":false}`,
+			`{"updateAccountAsOperator":{"usage":{"day":1}}}`},
+		`updatePlanAsOperator(id: "pro", change: {dailyEmails: 7, dailySms: null}) { id dailyEmails }`: {
+			`{"plan":{"id":"pro","daily_emails":7}}`, `PATCH /api/operator/plans/pro {"daily_emails":7,"daily_sms":null}`,
+			`{"updatePlanAsOperator":{"id":"pro","dailyEmails":7}}`},
+		`createUserAsOperator(user: {email: "bob@example.com"}) { id email }`: {`{"user":` + user + `}`,
+			`POST /api/operator/users {"email":"bob@example.com"}`,
+			`{"createUserAsOperator":{"id":"usr_2","email":"bob@example.com"}}`},
+		`updateUserAsOperator(id: "usr_2", change: {disabled: true}) { id }`: {`{"user":` + user + `}`,
+			`PATCH /api/operator/users/usr_2 {"disabled":true}`, `{"updateUserAsOperator":{"id":"usr_2"}}`},
+		`createUserLinkAsOperator(id: "usr_2", idempotencyKey: "once") { url expiresAt }`: {
+			`{"url":"https://x/#1","expires_at":"2026-01-15T09:30:00.000Z"}`, `POST /api/operator/users/usr_2/links`,
+			`{"createUserLinkAsOperator":{"url":"https://x/#1","expiresAt":"2026-01-15T09:30:00.000Z"}}`},
+		`createOperatorKey(key: {name: "a", allowedIps: ["192.0.2.0/24"], expiresAt: "2036-01-15T09:30:00Z"}) { key { allowedIps createdAt } secret }`: {
+			`{"operator_key":` + key + `,"secret":"svc_op_x"}`,
+			`POST /api/operator/keys {"allowed_ips":["192.0.2.0/24"],"expires_at":"2036-01-15T09:30:00Z","name":"a"}`,
+			`{"createOperatorKey":{"key":{"allowedIps":["192.0.2.0/24"],"createdAt":"2026-01-15T09:30:00.000Z"},"secret":"svc_op_x"}}`},
+		`revokeOperatorKey(id: "opk_1") { id }`: {`{"operator_key":` + key + `}`, `DELETE /api/operator/keys/opk_1`,
+			`{"revokeOperatorKey":{"id":"opk_1"}}`},
+	} {
+		rest := &fakeREST{status: 200, answer: c.answer}
+		s := newServer(t, setup{rest: rest})
+		if a := s.askAs(t, "svc_"+rightstest.OperatorKey, "mutation { "+mutation+" }", nil); a.body != `{"data":`+c.data+`}` {
+			t.Errorf("%s got %d %s, want %s", mutation, a.status, a.body, c.data)
+		}
+		same(t, "the calls of "+mutation, []string{c.want}, rest.seen)
+		if want := strings.Contains(mutation, `"once"`); (rest.last.Get("Idempotency-Key") == "once") != want {
+			t.Errorf("%s was called with the key %q", mutation, rest.last.Get("Idempotency-Key"))
+		}
+		rest = &fakeREST{status: 403, answer: `{"error":{"message":"No","code":"insufficient_scope"}}`}
+		s = newServer(t, setup{rest: rest})
+		if a := s.askAs(t, "svc_"+rightstest.OperatorKey, "mutation { "+mutation+" }", nil); a.codes() != "insufficient_scope" {
+			t.Errorf("%s that the REST API refuses got %d %s", mutation, a.status, a.body)
+		}
+		if a := s.askAs(t, "svc_full", "mutation { "+mutation+" }", nil); a.codes() != "insufficient_scope" || len(rest.seen) != 1 {
+			t.Errorf("%s by an API key got %d %s and made %d calls", mutation, a.status, a.body, len(rest.seen))
 		}
 	}
 }

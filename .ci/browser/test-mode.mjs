@@ -29,8 +29,15 @@ check(await page.getByRole('status').filter({ hasText: 'Test mode' }).count() ==
 // 3. Switch, with a click while the menu is still loading. The inbox shows the email and its parts.
 let load
 const clicked = new Promise(done => { load = done })
-const loading = page.waitForRequest('**/AccountMenu*')
-await page.route('**/AccountMenu*', async route => { await clicked; await route.continue() })
+const loading = new Promise(begun => page.route('**/assets/*.js', async route => {
+  const response = await route.fetch()
+  const script = await response.text()
+  if (script.includes('/manual/CHANGELOG')) {
+    begun()
+    await clicked
+  }
+  await route.fulfill({ response, body: script })
+}))
 await visit(page, '/emails')
 await loading
 await page.getByRole('navigation', { name: 'Main' }).locator('button[aria-haspopup=menu]').click()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/postrider/postrider/cmd/bench/client"
 	"github.com/postrider/postrider/cmd/bench/seed"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // measureLists compares pages of emails over a small and a large table.
@@ -50,11 +51,7 @@ func readLists(ctx context.Context, o options, s *server, from, to int) ([][][]t
 	if err := seed.InsertEmails(ctx, s.db, from, to); err != nil {
 		return nil, err
 	}
-	var domainID string
-	if err := s.db.QueryRowContext(ctx, `SELECT domain_id FROM emails ORDER BY id LIMIT 1`).Scan(&domainID); err != nil {
-		return nil, err
-	}
-	lists, err := client.OpenLists(ctx, s.Server, domainID)
+	lists, err := s.openLists(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -70,4 +67,13 @@ func readLists(ctx context.Context, o options, s *server, from, to int) ([][][]t
 		}
 	}
 	return took, nil
+}
+
+// openLists opens the lists of the account's emails, which all belong to one domain.
+func (s *server) openLists(ctx context.Context) (client.Lists, error) {
+	domainID, err := db.One(ctx, s.db, db.Value[string], `SELECT domain_id FROM emails ORDER BY id LIMIT 1`)
+	if err != nil {
+		return client.Lists{}, err
+	}
+	return client.OpenLists(ctx, s.Server, domainID)
 }

@@ -14,10 +14,11 @@
 //   - webhooks: deliveries per second, compared with signed POST requests by the same HTTP client
 //   - fanout: events per second for 1, 10 and 100 endpoints
 //
-// Four parts run only when requested with -only, because they take long or require other programs:
+// Five parts run only when requested with -only, because they take long or require other programs:
 //
 //   - latency
 //   - statistics: the time of GraphQL queries over a year of ten million emails (-emails)
+//   - growth: sending, webhooks and lists with ten million stored emails (-emails), compared with 100,000
 //   - peers: delivery, compared with Postfix and OpenDKIM
 //   - inbound: inbound mail, compared with Postfix
 //
@@ -56,7 +57,7 @@ func main() {
 	flag.IntVar(&o.rounds, "rounds", 3, "number of rounds")
 	flag.IntVar(&o.messages, "messages", 3000, "number of messages in a round of delivery")
 	flag.IntVar(&o.emails, "emails", 0,
-		"number of emails for lists (default 1000000) and statistics (default 10000000)")
+		"number of emails for lists (default 1000000), statistics and growth (default 10000000)")
 	limit := flag.Duration("limit", 25*time.Minute, "time limit of the run")
 	only := flag.String("only", "", "run one part: "+strings.Join(partNames(), ", "))
 	flag.Parse()
@@ -95,6 +96,7 @@ var parts = []part{
 	{name: "webhooks", measure: measureWebhooks},
 	{name: "fanout", measure: measureFanout},
 	{name: "statistics", measure: measureStatistics, optional: true},
+	{name: "growth", measure: measureGrowth, optional: true},
 	{name: "peers", measure: measurePeers, optional: true},
 	{name: "inbound", measure: measureInbound, optional: true},
 }

@@ -41,6 +41,8 @@ const (
 	FieldStartedAt = "started_at"
 	// FieldEndedAt holds the string denoting the ended_at field in the database.
 	FieldEndedAt = "ended_at"
+	// FieldRetriedAt holds the string denoting the retried_at field in the database.
+	FieldRetriedAt = "retried_at"
 	// FieldGoalUntil holds the string denoting the goal_until field in the database.
 	FieldGoalUntil = "goal_until"
 	// FieldConvertedAt holds the string denoting the converted_at field in the database.
@@ -66,6 +68,7 @@ var Columns = []string{
 	FieldDepth,
 	FieldStartedAt,
 	FieldEndedAt,
+	FieldRetriedAt,
 	FieldGoalUntil,
 	FieldConvertedAt,
 }

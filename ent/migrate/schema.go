@@ -386,6 +386,7 @@ var (
 		{Name: "depth", Type: field.TypeInt, Default: 0},
 		{Name: "started_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
 		{Name: "ended_at", Type: field.TypeTime, Nullable: true},
+		{Name: "retried_at", Type: field.TypeTime, Nullable: true},
 		{Name: "goal_until", Type: field.TypeTime, Nullable: true},
 		{Name: "converted_at", Type: field.TypeTime, Nullable: true},
 	}
@@ -440,7 +441,7 @@ var (
 			{
 				Name:    "automationrun_goal",
 				Unique:  false,
-				Columns: []*schema.Column{AutomationRunsColumns[2], AutomationRunsColumns[7], AutomationRunsColumns[16], AutomationRunsColumns[15]},
+				Columns: []*schema.Column{AutomationRunsColumns[2], AutomationRunsColumns[7], AutomationRunsColumns[17], AutomationRunsColumns[16]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "goal_until IS NOT NULL",
 				},
@@ -448,7 +449,7 @@ var (
 			{
 				Name:    "automationrun_goal_email",
 				Unique:  false,
-				Columns: []*schema.Column{AutomationRunsColumns[2], AutomationRunsColumns[8], AutomationRunsColumns[15]},
+				Columns: []*schema.Column{AutomationRunsColumns[2], AutomationRunsColumns[8], AutomationRunsColumns[16]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "goal_until IS NOT NULL AND converted_at IS NULL AND email_key IS NOT NULL",
 				},

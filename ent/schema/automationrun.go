@@ -38,6 +38,8 @@ func (AutomationRun) Fields() []ent.Field {
 		field.Int("depth").Default(0),
 		field.Time("started_at").Annotations(entsql.Default("CURRENT_TIMESTAMP")),
 		field.Time("ended_at").Optional().Nillable(),
+		field.Time("retried_at").Optional().Nillable().
+			Comment("when it was last resumed after a failure; null if never. It uses the template versions of that time"),
 		field.Time("goal_until").Optional().Nillable().Immutable().
 			Comment("before this time, the event of the goal converts the run; null: its version has no goal"),
 		field.Time("converted_at").Optional().Nillable(),

@@ -1595,6 +1595,121 @@ func (ec *executionContext) unmarshalInputAPIKeyFilter(ctx context.Context, obj 
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputUpdatePlanAsOperatorInput(ctx context.Context, obj any) (map[string]any, error) {
+	var it map[string]any
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"name", "requestsPerSecond", "dailyEmails", "monthlyEmails", "dailySms", "storedBytes", "dailyBytes", "includedEmails", "overage", "maxDomains", "sandboxed", "rank", "selfService"}
+	it = make(map[string]any, len(asMap))
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["name"] = data
+		case "requestsPerSecond":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("requestsPerSecond"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["requestsPerSecond"] = data
+		case "dailyEmails":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dailyEmails"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["dailyEmails"] = data
+		case "monthlyEmails":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("monthlyEmails"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["monthlyEmails"] = data
+		case "dailySms":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dailySms"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["dailySms"] = data
+		case "storedBytes":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("storedBytes"))
+			data, err := ec.unmarshalOFloat2ᚖfloat64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["storedBytes"] = data
+		case "dailyBytes":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dailyBytes"))
+			data, err := ec.unmarshalOFloat2ᚖfloat64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["dailyBytes"] = data
+		case "includedEmails":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("includedEmails"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["includedEmails"] = data
+		case "overage":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("overage"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["overage"] = data
+		case "maxDomains":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("maxDomains"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["maxDomains"] = data
+		case "sandboxed":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sandboxed"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["sandboxed"] = data
+		case "rank":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rank"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["rank"] = data
+		case "selfService":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("selfService"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it["selfService"] = data
+		}
+	}
+	return it, nil
+}
+
 // endregion **************************** input.gotpl *****************************
 
 // region    ************************** interface.gotpl ***************************
@@ -2352,6 +2467,10 @@ func (ec *executionContext) marshalNAccount2ᚖgithubᚗcomᚋpostriderᚋpostri
 	return ec._Account(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNOperatorPlan2githubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋaccountsᚐPlan(ctx context.Context, sel ast.SelectionSet, v accounts.Plan) graphql.Marshaler {
+	return ec._OperatorPlan(ctx, sel, &v)
+}
+
 func (ec *executionContext) marshalNOperatorPlan2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋmodulesᚋaccountsᚐPlanᚄ(ctx context.Context, sel ast.SelectionSet, v []*accounts.Plan) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -2386,6 +2505,11 @@ func (ec *executionContext) marshalNPlan2ᚖgithubᚗcomᚋpostriderᚋpostrider
 		return graphql.Null
 	}
 	return ec._Plan(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNUpdatePlanAsOperatorInput2map(ctx context.Context, v any) (map[string]any, error) {
+	res, err := ec.unmarshalInputUpdatePlanAsOperatorInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNUsage2githubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐUsage(ctx context.Context, sel ast.SelectionSet, v model.Usage) graphql.Marshaler {

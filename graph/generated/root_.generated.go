@@ -450,6 +450,11 @@ type ComplexityRoot struct {
 		Value   func(childComplexity int) int
 	}
 
+	CreateOperatorKeyResult struct {
+		Key    func(childComplexity int) int
+		Secret func(childComplexity int) int
+	}
+
 	CustomEvent struct {
 		CreatedAt   func(childComplexity int) int
 		Data        func(childComplexity int) int
@@ -965,17 +970,25 @@ type ComplexityRoot struct {
 	}
 
 	Mutation struct {
-		AddSuppression        func(childComplexity int, email string, emailID *string, idempotencyKey *string) int
-		CancelEmail           func(childComplexity int, id string) int
-		CheckEmail            func(childComplexity int, email model.SendEmailInput, resolveLinks bool) int
-		DropDelivery          func(childComplexity int, selection model.QueueSelection, reason string, dryRun bool) int
-		HoldDelivery          func(childComplexity int, selection model.QueueSelection, dryRun bool) int
-		ReleaseDelivery       func(childComplexity int, selection model.QueueSelection, dryRun bool) int
-		RemoveSuppression     func(childComplexity int, id string) int
-		ReplayWebhookDelivery func(childComplexity int, id string, idempotencyKey *string) int
-		RescheduleEmail       func(childComplexity int, id string, scheduledAt time.Time) int
-		RetryDelivery         func(childComplexity int, selection model.QueueSelection, dryRun bool) int
-		SendEmail             func(childComplexity int, email model.SendEmailInput, idempotencyKey *string) int
+		AddSuppression           func(childComplexity int, email string, emailID *string, idempotencyKey *string) int
+		CancelEmail              func(childComplexity int, id string) int
+		CheckEmail               func(childComplexity int, email model.SendEmailInput, resolveLinks bool) int
+		CreateAccountAsOperator  func(childComplexity int, account map[string]any, idempotencyKey *string) int
+		CreateOperatorKey        func(childComplexity int, key map[string]any, idempotencyKey *string) int
+		CreateUserAsOperator     func(childComplexity int, user map[string]any, idempotencyKey *string) int
+		CreateUserLinkAsOperator func(childComplexity int, id string, idempotencyKey *string) int
+		DropDelivery             func(childComplexity int, selection model.QueueSelection, reason string, dryRun bool) int
+		HoldDelivery             func(childComplexity int, selection model.QueueSelection, dryRun bool) int
+		ReleaseDelivery          func(childComplexity int, selection model.QueueSelection, dryRun bool) int
+		RemoveSuppression        func(childComplexity int, id string) int
+		ReplayWebhookDelivery    func(childComplexity int, id string, idempotencyKey *string) int
+		RescheduleEmail          func(childComplexity int, id string, scheduledAt time.Time) int
+		RetryDelivery            func(childComplexity int, selection model.QueueSelection, dryRun bool) int
+		RevokeOperatorKey        func(childComplexity int, id string) int
+		SendEmail                func(childComplexity int, email model.SendEmailInput, idempotencyKey *string) int
+		UpdateAccountAsOperator  func(childComplexity int, id string, change map[string]any) int
+		UpdatePlanAsOperator     func(childComplexity int, id string, change map[string]any) int
+		UpdateUserAsOperator     func(childComplexity int, id string, change map[string]any) int
 	}
 
 	NearMiss struct {
@@ -1053,6 +1066,19 @@ type ComplexityRoot struct {
 		What      func(childComplexity int) int
 	}
 
+	OperatorKey struct {
+		AllowedIps func(childComplexity int) int
+		CreatedAt  func(childComplexity int) int
+		CreatedBy  func(childComplexity int) int
+		ExpiresAt  func(childComplexity int) int
+		ID         func(childComplexity int) int
+		LastUsedAt func(childComplexity int) int
+		LastUsedIP func(childComplexity int) int
+		Name       func(childComplexity int) int
+		Prefix     func(childComplexity int) int
+		RevokedAt  func(childComplexity int) int
+	}
+
 	OperatorMembership struct {
 		AccountID func(childComplexity int) int
 		Role      func(childComplexity int) int
@@ -1103,6 +1129,11 @@ type ComplexityRoot struct {
 	OperatorUserEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	OperatorUserLink struct {
+		ExpiresAt func(childComplexity int) int
+		URL       func(childComplexity int) int
 	}
 
 	PageInfo struct {
@@ -3393,6 +3424,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Count.Value(childComplexity), true
 
+	case "CreateOperatorKeyResult.key":
+		if e.ComplexityRoot.CreateOperatorKeyResult.Key == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateOperatorKeyResult.Key(childComplexity), true
+	case "CreateOperatorKeyResult.secret":
+		if e.ComplexityRoot.CreateOperatorKeyResult.Secret == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CreateOperatorKeyResult.Secret(childComplexity), true
+
 	case "CustomEvent.createdAt":
 		if e.ComplexityRoot.CustomEvent.CreatedAt == nil {
 			break
@@ -5581,6 +5625,50 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CheckEmail(childComplexity, args["email"].(model.SendEmailInput), args["resolveLinks"].(bool)), true
+	case "Mutation.createAccountAsOperator":
+		if e.ComplexityRoot.Mutation.CreateAccountAsOperator == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_createAccountAsOperator_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CreateAccountAsOperator(childComplexity, args["account"].(map[string]any), args["idempotencyKey"].(*string)), true
+	case "Mutation.createOperatorKey":
+		if e.ComplexityRoot.Mutation.CreateOperatorKey == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_createOperatorKey_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CreateOperatorKey(childComplexity, args["key"].(map[string]any), args["idempotencyKey"].(*string)), true
+	case "Mutation.createUserAsOperator":
+		if e.ComplexityRoot.Mutation.CreateUserAsOperator == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_createUserAsOperator_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CreateUserAsOperator(childComplexity, args["user"].(map[string]any), args["idempotencyKey"].(*string)), true
+	case "Mutation.createUserLinkAsOperator":
+		if e.ComplexityRoot.Mutation.CreateUserLinkAsOperator == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_createUserLinkAsOperator_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CreateUserLinkAsOperator(childComplexity, args["id"].(string), args["idempotencyKey"].(*string)), true
 	case "Mutation.dropDelivery":
 		if e.ComplexityRoot.Mutation.DropDelivery == nil {
 			break
@@ -5658,6 +5746,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RetryDelivery(childComplexity, args["selection"].(model.QueueSelection), args["dryRun"].(bool)), true
+	case "Mutation.revokeOperatorKey":
+		if e.ComplexityRoot.Mutation.RevokeOperatorKey == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_revokeOperatorKey_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RevokeOperatorKey(childComplexity, args["id"].(string)), true
 	case "Mutation.sendEmail":
 		if e.ComplexityRoot.Mutation.SendEmail == nil {
 			break
@@ -5669,6 +5768,39 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.SendEmail(childComplexity, args["email"].(model.SendEmailInput), args["idempotencyKey"].(*string)), true
+	case "Mutation.updateAccountAsOperator":
+		if e.ComplexityRoot.Mutation.UpdateAccountAsOperator == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_updateAccountAsOperator_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UpdateAccountAsOperator(childComplexity, args["id"].(string), args["change"].(map[string]any)), true
+	case "Mutation.updatePlanAsOperator":
+		if e.ComplexityRoot.Mutation.UpdatePlanAsOperator == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_updatePlanAsOperator_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UpdatePlanAsOperator(childComplexity, args["id"].(string), args["change"].(map[string]any)), true
+	case "Mutation.updateUserAsOperator":
+		if e.ComplexityRoot.Mutation.UpdateUserAsOperator == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_updateUserAsOperator_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.UpdateUserAsOperator(childComplexity, args["id"].(string), args["change"].(map[string]any)), true
 
 	case "NearMiss.automationId":
 		if e.ComplexityRoot.NearMiss.AutomationID == nil {
@@ -6004,6 +6136,67 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.OperatorBillingProblem.What(childComplexity), true
 
+	case "OperatorKey.allowedIps":
+		if e.ComplexityRoot.OperatorKey.AllowedIps == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorKey.AllowedIps(childComplexity), true
+	case "OperatorKey.createdAt":
+		if e.ComplexityRoot.OperatorKey.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorKey.CreatedAt(childComplexity), true
+	case "OperatorKey.createdBy":
+		if e.ComplexityRoot.OperatorKey.CreatedBy == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorKey.CreatedBy(childComplexity), true
+	case "OperatorKey.expiresAt":
+		if e.ComplexityRoot.OperatorKey.ExpiresAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorKey.ExpiresAt(childComplexity), true
+	case "OperatorKey.id":
+		if e.ComplexityRoot.OperatorKey.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorKey.ID(childComplexity), true
+	case "OperatorKey.lastUsedAt":
+		if e.ComplexityRoot.OperatorKey.LastUsedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorKey.LastUsedAt(childComplexity), true
+	case "OperatorKey.lastUsedIp":
+		if e.ComplexityRoot.OperatorKey.LastUsedIP == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorKey.LastUsedIP(childComplexity), true
+	case "OperatorKey.name":
+		if e.ComplexityRoot.OperatorKey.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorKey.Name(childComplexity), true
+	case "OperatorKey.prefix":
+		if e.ComplexityRoot.OperatorKey.Prefix == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorKey.Prefix(childComplexity), true
+	case "OperatorKey.revokedAt":
+		if e.ComplexityRoot.OperatorKey.RevokedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorKey.RevokedAt(childComplexity), true
+
 	case "OperatorMembership.accountId":
 		if e.ComplexityRoot.OperatorMembership.AccountID == nil {
 			break
@@ -6218,6 +6411,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.OperatorUserEdge.Node(childComplexity), true
+
+	case "OperatorUserLink.expiresAt":
+		if e.ComplexityRoot.OperatorUserLink.ExpiresAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorUserLink.ExpiresAt(childComplexity), true
+	case "OperatorUserLink.url":
+		if e.ComplexityRoot.OperatorUserLink.URL == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorUserLink.URL(childComplexity), true
 
 	case "PageInfo.endCursor":
 		if e.ComplexityRoot.PageInfo.EndCursor == nil {
@@ -9241,6 +9447,9 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputAutomationFilter,
 		ec.unmarshalInputAutomationRunFilter,
 		ec.unmarshalInputCategoryOptOutFilter,
+		ec.unmarshalInputCreateAccountAsOperatorInput,
+		ec.unmarshalInputCreateOperatorKeyInput,
+		ec.unmarshalInputCreateUserAsOperatorInput,
 		ec.unmarshalInputCustomEventFilter,
 		ec.unmarshalInputDateTimeFilter,
 		ec.unmarshalInputDomainFilter,
@@ -9260,6 +9469,9 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputTemplateFilter,
 		ec.unmarshalInputTemplateReferenceInput,
 		ec.unmarshalInputTimeRange,
+		ec.unmarshalInputUpdateAccountAsOperatorInput,
+		ec.unmarshalInputUpdatePlanAsOperatorInput,
+		ec.unmarshalInputUpdateUserAsOperatorInput,
 		ec.unmarshalInputWebhookDeliveryFilter,
 		ec.unmarshalInputWebhookFilter,
 	)
@@ -9560,6 +9772,36 @@ type OperatorPlan {
   maxDomains: Int!
   "Whether accounts can only send to their own address until they have a verified domain and a payment method."
   sandboxed: Boolean!
+}
+
+"Changes to a plan. Omitted fields do not change."
+input UpdatePlanAsOperatorInput {
+  "Display name of the plan."
+  name: String
+  "API requests per second."
+  requestsPerSecond: Int
+  "Hard cap on emails per day; ` + "`" + `null` + "`" + ` if unlimited."
+  dailyEmails: Int
+  "Hard cap on emails per month; ` + "`" + `null` + "`" + ` if unlimited. Cannot be combined with ` + "`" + `overage` + "`" + `."
+  monthlyEmails: Int
+  "Hard cap on text messages per day sent with the installation's provider; ` + "`" + `null` + "`" + ` if unlimited."
+  dailySms: Int
+  "Hard cap on stored bytes; ` + "`" + `null` + "`" + ` if unlimited."
+  storedBytes: Float
+  "Hard cap on bytes stored per day (UTC); ` + "`" + `null` + "`" + ` if unlimited."
+  dailyBytes: Float
+  "Emails per month included in the price; ` + "`" + `null` + "`" + ` if not specified."
+  includedEmails: Int
+  "Whether emails beyond the included volume are sent and metered."
+  overage: Boolean
+  "Maximum number of sending domains."
+  maxDomains: Int
+  "Whether accounts can only send to their own address until they have a verified domain and a payment method."
+  sandboxed: Boolean
+  "A change to a plan with a higher rank applies immediately; any other change applies at the end of the period."
+  rank: Int
+  "Whether customers can choose the plan themselves."
+  selfService: Boolean
 }
 `, BuiltIn: false},
 	{Name: "../schema/automations.graphqls", Input: `extend type Query {
@@ -11505,8 +11747,172 @@ type SearchResult {
 }
 `, BuiltIn: false},
 	{Name: "../schema/operator.graphqls", Input: `extend type Query {
-  "Returns the installation, for a signed-in operator; ` + "`" + `null` + "`" + ` for any other caller."
+  "Returns the installation, for an operator key or a signed-in operator; ` + "`" + `null` + "`" + ` for any other caller."
   operator: Operator @module(name: "signin")
+}
+
+extend type Mutation {
+  "Creates an account and its owner. If a user already has the email, that user becomes the owner. Requires an operator key or a signed-in operator."
+  createAccountAsOperator(
+    "The account to create."
+    account: CreateAccountAsOperatorInput!
+    "Makes the request safe to repeat: within 24 hours, the same key returns the result of the first request."
+    idempotencyKey: String
+  ): OperatorAccountDetails! @module(name: "signin")
+
+  "Updates an account: its plan and limits, and whether it can send. Requires an operator key or a signed-in operator."
+  updateAccountAsOperator(
+    "ID of the account, prefix ` + "`" + `acc_` + "`" + `."
+    id: ID!
+    "The fields to change."
+    change: UpdateAccountAsOperatorInput!
+  ): OperatorAccountDetails! @module(name: "signin")
+
+  "Updates a plan. Services apply it within 5 seconds. Requires an operator key or a signed-in operator."
+  updatePlanAsOperator(
+    "ID of the plan, such as ` + "`" + `pro` + "`" + `."
+    id: ID!
+    "The fields to change."
+    change: UpdatePlanAsOperatorInput!
+  ): OperatorPlan! @module(name: "signin")
+
+  "Creates a user without a password and without a team. If a user already has the email, that user is returned unchanged. Requires an operator key or a signed-in operator."
+  createUserAsOperator(
+    "The user to create."
+    user: CreateUserAsOperatorInput!
+    "Makes the request safe to repeat: within 24 hours, the same key returns the result of the first request."
+    idempotencyKey: String
+  ): OperatorUser! @module(name: "signin")
+
+  "Disables or enables a user, or changes who is an operator. Operator keys cannot change operators. Requires an operator key or a signed-in operator."
+  updateUserAsOperator(
+    "ID of the user, prefix ` + "`" + `usr_` + "`" + `."
+    id: ID!
+    "The fields to change."
+    change: UpdateUserAsOperatorInput!
+  ): OperatorUser! @module(name: "signin")
+
+  "Creates a link that signs in a user once, within an hour. Operator keys can create links only for users who have never signed in. Requires an operator key or a signed-in operator."
+  createUserLinkAsOperator(
+    "ID of the user, prefix ` + "`" + `usr_` + "`" + `."
+    id: ID!
+    "Makes the request safe to repeat: within 24 hours, the same key returns the result of the first request."
+    idempotencyKey: String
+  ): OperatorUserLink! @module(name: "signin")
+
+  "Creates an operator key. Requires a signed-in operator; operator keys cannot create others."
+  createOperatorKey(
+    "The operator key to create."
+    key: CreateOperatorKeyInput!
+    "Makes the request safe to repeat: within 24 hours, the same key returns the result of the first request."
+    idempotencyKey: String
+  ): CreateOperatorKeyResult! @module(name: "signin")
+
+  "Revokes an operator key. It stops working within 5 seconds. Requires a signed-in operator; operator keys cannot revoke others."
+  revokeOperatorKey(
+    "ID of the operator key, prefix ` + "`" + `opk_` + "`" + `."
+    id: ID!
+  ): OperatorKey! @module(name: "signin")
+}
+
+"An account to create."
+input CreateAccountAsOperatorInput {
+  "Name of the account."
+  name: String!
+  "Email address of the account and of its owner."
+  email: String!
+  "Name of a new owner."
+  ownerName: String
+  "ID of a plan. Defaults to ` + "`" + `POSTRIDER_DEFAULT_PLAN` + "`" + `."
+  plan: ID
+  "Whether the account may send to any recipient without a verified domain and a payment method. Defaults to ` + "`" + `false` + "`" + `."
+  productionUnlocked: Boolean
+  "Whether the account has no caps and no rate limit. Defaults to ` + "`" + `false` + "`" + `."
+  unmetered: Boolean
+}
+
+"Changes to an account. Omitted fields do not change."
+input UpdateAccountAsOperatorInput {
+  "ID of a plan."
+  plan: ID
+  "Whether the account may send to any recipient without a verified domain and a payment method."
+  productionUnlocked: Boolean
+  "Whether a payment method is on file."
+  paymentMethod: Boolean
+  "Whether the account is suspended and cannot send."
+  suspended: Boolean
+  "The account's own limit on emails per month; ` + "`" + `null` + "`" + ` to remove it."
+  monthlyLimit: Int
+  "Cap on stored bytes that replaces the plan's cap; ` + "`" + `null` + "`" + ` to apply the plan's cap."
+  storedBytes: Float
+  "Cap on bytes stored per day that replaces the plan's cap; ` + "`" + `null` + "`" + ` to apply the plan's cap."
+  dailyBytes: Float
+}
+
+"A user to create."
+input CreateUserAsOperatorInput {
+  "Email address of the user."
+  email: String!
+  "Name of the user."
+  name: String
+}
+
+"Changes to a user. Omitted fields do not change."
+input UpdateUserAsOperatorInput {
+  "Whether the user is disabled."
+  disabled: Boolean
+  "Whether the user is an operator of the installation."
+  operator: Boolean
+}
+
+"A link that signs in a user once."
+type OperatorUserLink {
+  "The URL. It is returned only here."
+  url: String!
+  "When the link expires."
+  expiresAt: DateTime!
+}
+
+"An operator key to create."
+input CreateOperatorKeyInput {
+  "Name of the key."
+  name: String!
+  "Networks, in CIDR notation, or addresses that the key can be used from. Defaults to all."
+  allowedIps: [String!]
+  "When the key expires. Defaults to never."
+  expiresAt: DateTime
+}
+
+"A new operator key and its secret."
+type CreateOperatorKeyResult {
+  "The operator key."
+  key: OperatorKey!
+  "The secret, prefix ` + "`" + `svc_op_` + "`" + `. It is returned only here."
+  secret: String!
+}
+
+"A key that manages the installation."
+type OperatorKey {
+  "Opaque ID, prefix ` + "`" + `opk_` + "`" + `."
+  id: ID!
+  "The display name."
+  name: String!
+  "The first characters of the secret."
+  prefix: String!
+  "Networks that the key can be used from; empty if all."
+  allowedIps: [String!]!
+  "When the key expires; ` + "`" + `null` + "`" + ` if never."
+  expiresAt: DateTime
+  "When the key was last used; ` + "`" + `null` + "`" + ` if never."
+  lastUsedAt: DateTime
+  "The address from which the key was last used; ` + "`" + `null` + "`" + ` if never."
+  lastUsedIp: String
+  "When the key was revoked; ` + "`" + `null` + "`" + ` if it was not."
+  revokedAt: DateTime
+  "ID of the user who created the key; ` + "`" + `null` + "`" + ` if it was created on the command line."
+  createdBy: ID
+  "When the object was created."
+  createdAt: DateTime!
 }
 
 "The installation as a whole, without recipients and subjects of accounts."
@@ -12699,9 +13105,9 @@ API. A query that requests too much is refused with ` + "`" + `query_too_complex
 type Query
 
 """
-Sends and cancels emails, manages suppressions, replays webhook deliveries and operates on the queue. Make all other
-changes with the REST API. Requires an API key with scope ` + "`" + `full` + "`" + `, except ` + "`" + `sendEmail` + "`" + ` and
-` + "`" + `checkEmail` + "`" + `. Cannot be sent with GET.
+Sends and cancels emails, manages suppressions, replays webhook deliveries, operates on the queue and manages the
+installation. Make all other changes with the REST API. Requires an API key with scope ` + "`" + `full` + "`" + `, except ` + "`" + `sendEmail` + "`" + ` and
+` + "`" + `checkEmail` + "`" + `, and the mutations for operators. Cannot be sent with GET.
 """
 type Mutation
 
@@ -14640,6 +15046,16 @@ func (ec *executionContext) childFields_Count(ctx context.Context, field graphql
 	return nil, fmt.Errorf("no field named %q was found under type Count", field.Name)
 }
 
+func (ec *executionContext) childFields_CreateOperatorKeyResult(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "key":
+		return ec.fieldContext_CreateOperatorKeyResult_key(ctx, field)
+	case "secret":
+		return ec.fieldContext_CreateOperatorKeyResult_secret(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CreateOperatorKeyResult", field.Name)
+}
+
 func (ec *executionContext) childFields_CustomEvent(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -15818,6 +16234,32 @@ func (ec *executionContext) childFields_OperatorBillingProblem(ctx context.Conte
 	return nil, fmt.Errorf("no field named %q was found under type OperatorBillingProblem", field.Name)
 }
 
+func (ec *executionContext) childFields_OperatorKey(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_OperatorKey_id(ctx, field)
+	case "name":
+		return ec.fieldContext_OperatorKey_name(ctx, field)
+	case "prefix":
+		return ec.fieldContext_OperatorKey_prefix(ctx, field)
+	case "allowedIps":
+		return ec.fieldContext_OperatorKey_allowedIps(ctx, field)
+	case "expiresAt":
+		return ec.fieldContext_OperatorKey_expiresAt(ctx, field)
+	case "lastUsedAt":
+		return ec.fieldContext_OperatorKey_lastUsedAt(ctx, field)
+	case "lastUsedIp":
+		return ec.fieldContext_OperatorKey_lastUsedIp(ctx, field)
+	case "revokedAt":
+		return ec.fieldContext_OperatorKey_revokedAt(ctx, field)
+	case "createdBy":
+		return ec.fieldContext_OperatorKey_createdBy(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_OperatorKey_createdAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OperatorKey", field.Name)
+}
+
 func (ec *executionContext) childFields_OperatorMembership(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "accountId":
@@ -15920,6 +16362,16 @@ func (ec *executionContext) childFields_OperatorUserEdge(ctx context.Context, fi
 		return ec.fieldContext_OperatorUserEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type OperatorUserEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_OperatorUserLink(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "url":
+		return ec.fieldContext_OperatorUserLink_url(ctx, field)
+	case "expiresAt":
+		return ec.fieldContext_OperatorUserLink_expiresAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OperatorUserLink", field.Name)
 }
 
 func (ec *executionContext) childFields_PageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

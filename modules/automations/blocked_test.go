@@ -13,7 +13,9 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/plans"
 	"github.com/postrider/postrider/modules/automations/figures"
+	"github.com/postrider/postrider/modules/automations/ingest"
 	"github.com/postrider/postrider/modules/sending/sendingtest"
+	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/storage/page"
 )
 
@@ -305,5 +307,61 @@ func TestBlockedTrialReportsReason(t *testing.T) {
 	wantBlocked(t, run, "mail", "plan_limit", 9*time.Hour)
 	if got := fmt.Sprint(run.Blocked); got != "plan_limit: that is all for today" {
 		t.Errorf("the reason is %q", got)
+	}
+}
+
+// A change to an account also resumes the runs of its test mode.
+func TestAccountChangeEndsBlockedWaitsOfTestMode(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a, _ := w.withAccount(t)
+	w.Near.Left, w.Near.ResetIn = 0, 9*time.Hour
+	w.activate(t, `{"event": "start"}`, mail)
+	if _, err := w.Post(t.Context(), ingest.Post{AccountID: id.TestTenantOf(sendingtest.Account), Name: "start", UserID: "u1",
+		Email: "bob@example.net", Data: []byte(`{}`), Source: "api"}); err != nil {
+		t.Fatal(err)
+	}
+	w.drain(t)
+	w.Near.Left = -1
+	for _, want := range []string{"waiting", "completed"} {
+		if err := w.steps.RetryRefused(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		w.drain(t)
+		if got := w.countStatuses(t); got[want] != 1 {
+			t.Errorf("the runs are %v, want one %s", got, want)
+		}
+		if _, err := a.UpdateAccount(t.Context(), sendingtest.Account, accounts.AccountChange{Plan: new("pro")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Each mode retries its own runs.
+func TestRetryFailedSeparatesModes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.activate(t, `{"event": "start"}`, mail)
+	testTenant := id.TestTenantOf(sendingtest.Account)
+	for _, tenant := range []string{sendingtest.Account, testTenant} {
+		if _, err := w.Post(t.Context(), ingest.Post{AccountID: tenant, Name: "start", UserID: "u1", Data: []byte(`{}`),
+			Source: "api"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.drain(t)
+	w.Exec(t, `UPDATE automation_runs SET event = jsonb_set(event, '{email}', '"bob@example.net"')`)
+	for _, tenant := range []string{testTenant, sendingtest.Account} {
+		n, err := w.RetryFailed(t.Context(), tenant, a.ID, Failed{Since: time.Now().Add(-time.Hour), Step: "mail"})
+		if err != nil || n != 1 {
+			t.Errorf("retry of %s: %d runs, %v, want one", tenant, n, err)
+		}
+		w.drain(t)
+		if got := w.Count(t, "emails WHERE account_id = '"+tenant+"'"); got != 1 {
+			t.Errorf("%d emails of %s, want one", got, tenant)
+		}
+		if tenant == testTenant && w.Count(t, "emails") != 1 {
+			t.Error("a retry in test mode sent live mail")
+		}
 	}
 }

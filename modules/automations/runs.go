@@ -137,7 +137,7 @@ WHERE v.account_id = $1 AND v.automation_id = $2 AND s.step->>'key' = $3`
 // Invalid if no version has the step.
 func (s *Service) findStepPositions(ctx context.Context, accountID, automationID, key string) ([]stepPosition, error) {
 	list, err := db.All(ctx, s.db.SQL, func(p *stepPosition) []any { return []any{&p.version, &p.index} }, placesSQL,
-		accountID, automationID, key)
+		id.HomeAccount(accountID), automationID, key)
 	if err != nil {
 		return nil, fmt.Errorf("look for the step in versions: %w", err)
 	}

@@ -20,7 +20,7 @@ func templateWorld(t *testing.T, aliases ...string) (*world, *templates.Service,
 	w := newWorld(t)
 	store := templates.New(templates.Params{DB: w.DB, Cursors: w.Pages, Logger: w.Logger})
 	store.RegisterUse(usesOfTemplate)
-	w.Templates = store
+	w.Templates, w.Near.Templates = store, store
 	w.Service = w.newProcess(t)
 	ids := map[string]string{}
 	for _, alias := range aliases {

@@ -60,6 +60,7 @@ type TemplateRef struct {
 	Locale    string // of the recipient (BCP 47); empty: American English
 	TimeZone  string // of the recipient (IANA); empty: times keep their zone
 	Variables map[string]any
+	At        time.Time // sends the version that was published at this time; zero: the published version
 }
 
 // Mailbox is an address in the caller's form: one string, or its two parts.

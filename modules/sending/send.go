@@ -98,7 +98,7 @@ func (s *Service) completeMessage(ctx context.Context, accountID string, m Messa
 		return msg, wrong.Err()
 	}
 	rendered, err := s.templates.Render(ctx, accountID, templates.Ref{ID: m.Template.ID, Alias: m.Template.Alias,
-		Locale: m.Template.Locale, TimeZone: m.Template.TimeZone}, m.Template.Variables)
+		Locale: m.Template.Locale, TimeZone: m.Template.TimeZone, At: m.Template.At}, m.Template.Variables)
 	if err != nil {
 		var refused *fault.Error
 		if !errors.As(err, &refused) || refused.Kind != fault.Invalid || len(refused.Fields) == 0 {

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/statistics/store"
+	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/base/worker"
 	"github.com/postrider/postrider/runtime/ops/module"
 	"github.com/postrider/postrider/runtime/storage/db"
@@ -131,18 +132,43 @@ func (s *Service) Pack(ctx context.Context) error {
 // KeptMonths is how long statistics are kept, far longer than the emails themselves.
 const KeptMonths = 25
 
+// testDays is how long statistics of test mode are kept after their day: as long as its other data.
+const testDays = 7
+
 const sweepBatch = 1000
 
+// sweep deletes old rows.
 func (s *Service) sweep(ctx context.Context) (deleted int64, err error) {
+	const isTest = `account_id > '` + string(id.TestTenant) + `_' AND account_id < '` + string(id.TestTenant) + "_~'"
 	for _, table := range []string{"statistics_days", "statistics_months", "statistics_reasons",
 		"statistics_received"} {
-		statement := `DELETE FROM ` + table + ` WHERE ctid IN (SELECT ctid FROM ` + table +
-			` WHERE start < now() - $1 * interval '1 month' LIMIT $2 FOR UPDATE SKIP LOCKED)`
-		for n := sweepBatch; n == sweepBatch; deleted += int64(n) {
-			if n, err = db.Exec(ctx, s.db.SQL, statement, KeptMonths, sweepBatch); err != nil {
-				return deleted, fmt.Errorf("sweep statistics: %w", err)
+		testAge := fmt.Sprintf(`start < now() - interval '%d days'`, testDays+1)
+		if table == "statistics_months" {
+			testAge = "true" // only days older than that are packed (store.Settle)
+		}
+		for _, old := range []string{fmt.Sprintf(`start < now() - interval '%d months'`, KeptMonths),
+			isTest + ` AND ` + testAge} {
+			n, err := s.deleteRows(ctx, table, old)
+			if deleted += n; err != nil {
+				return deleted, err
 			}
 		}
 	}
 	return deleted, nil
+}
+
+// deleteRows deletes the rows of a table in batches. Rows of two partitions can have the same ctid, so the outer
+// statement has the condition too.
+func (s *Service) deleteRows(ctx context.Context, table, condition string) (deleted int64, err error) {
+	statement := `DELETE FROM ` + table + ` WHERE ctid IN (SELECT ctid FROM ` + table + ` WHERE ` + condition +
+		` LIMIT $1 FOR UPDATE SKIP LOCKED) AND ` + condition
+	for {
+		n, err := db.Exec(ctx, s.db.SQL, statement, sweepBatch)
+		if err != nil {
+			return deleted, fmt.Errorf("sweep %s: %w", table, err)
+		}
+		if deleted += int64(n); n < sweepBatch {
+			return deleted, nil
+		}
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"time"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/template"
@@ -22,6 +23,9 @@ type Ref struct {
 	Alias    string
 	Locale   string // BCP 47
 	TimeZone string // IANA
+	// At selects the version that was published at this time. Zero, or a time before the first version: the
+	// published version.
+	At time.Time
 }
 
 // Rendered is a rendered version of a template. Subject, From, HTML and Text are empty if the template leaves
@@ -50,12 +54,12 @@ const (
 	fieldVariables = "template.variables."
 )
 
-// Render renders the published version. Its errors have kind Invalid and name fields of a send: template,
+// Render renders the published version, or that of an earlier time. Its errors have kind Invalid and name fields of a send: template,
 // template.id, template.alias, template.locale, template.time_zone, template.variables.<key>. It leaves
 // {{unsubscribe_url}} unchanged for the send to replace.
 func (s *Service) Render(ctx context.Context, accountID string, ref Ref, variables map[string]any) (Rendered, error) {
 	accountID = id.HomeAccount(accountID)
-	published, err := s.resolvePublished(ctx, accountID, ref)
+	published, err := s.resolveVersion(ctx, accountID, ref)
 	if err != nil {
 		return Rendered{}, err
 	}

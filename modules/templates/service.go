@@ -28,7 +28,7 @@ type Service struct {
 	cursors *page.Codec
 	log     *slog.Logger
 
-	lookups    *cache.Cache[lookupKey, publishedVersion]
+	lookups    *cache.Cache[lookupKey, lookup]
 	versions   *cache.Cache[publishedVersion, compiledContent]
 	uses       []UseFinder
 	epoch      atomic.Int64     // counts the changes made by this process
@@ -41,7 +41,7 @@ type Service struct {
 func New(p Params) *Service {
 	return &Service{db: p.DB, cursors: p.Cursors, log: p.Logger, publishing: limit.NewSemaphore(2, limit.Unbounded),
 		uses:    []UseFinder{usesOfComponent},
-		lookups: cache.New(cache.Config[lookupKey, publishedVersion]{Max: 50_000, TTL: CacheTTL}),
+		lookups: cache.New(cache.Config[lookupKey, lookup]{Max: 50_000, TTL: CacheTTL}),
 		versions: cache.New(cache.Config[publishedVersion, compiledContent]{Max: cacheWeight, TTL: time.Hour,
 			Sliding: true,
 			Weigh:   func(_ publishedVersion, c compiledContent) int { return c.weight() }}),

@@ -104,5 +104,5 @@ func (s *session) roundTrip(ctx context.Context, to http.Handler, call loopback.
 
 // mayQuery reports whether the caller may read a root field of GraphQL.
 func (s *session) mayQuery(field string, right rights.Operation) bool {
-	return s.caller.Authorize(right) == nil && s.caller.RequireReach("Query."+field) == nil
+	return mayQuery(s.caller, field, right)
 }

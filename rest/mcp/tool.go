@@ -96,7 +96,7 @@ func recoverTool(ctx context.Context, s *session, name string, err *error) {
 // catalog returns all tools.
 func catalog() []tool {
 	return slices.Concat(sendTools(), emailTools(), diagnosisTools(), statisticsTools(), domainTools(),
-		suppressionTools(), templateTools(), receivedTools(), webhookTools(), automationTools(), operatorTools())
+		suppressionTools(), templateTools(), receivedTools(), webhookTools(), automationTools(), testTools(), operatorTools())
 }
 
 // isServed reports whether this process serves a tool: its modules are on, and the mode allows it.
@@ -128,15 +128,23 @@ func (h *Handler) mayUse(c accounts.Caller, s spec) bool {
 		}
 	}
 	for _, field := range s.fields {
-		if c.Authorize(rights.Read) != nil || c.RequireReach("Query."+field) != nil {
+		if !mayQuery(c, field, rights.Read) {
 			return false
 		}
 	}
 	return true
 }
 
-// mayCall reports whether the caller may use a REST operation that is served.
+// mayQuery reports whether the caller may read a root field of GraphQL, in its mode.
+func mayQuery(c accounts.Caller, field string, right rights.Operation) bool {
+	access, _ := rights.TestAccessOfField("Query." + field)
+	c, err := c.AllowTest(access)
+	return err == nil && c.Authorize(right) == nil && c.RequireReach("Query."+field) == nil
+}
+
+// mayCall reports whether the caller may use a REST operation that is served, in its mode.
 func (h *Handler) mayCall(c accounts.Caller, operation string) bool {
 	op, served := h.options.API.LookupOperation(operation)
-	return served && c.AuthorizeOperation(op.Needs, op.Permission()) == nil && c.RequireReach(op.ID) == nil
+	c, err := c.AllowTest(op.TestAccess())
+	return served && err == nil && c.AuthorizeOperation(op.Needs, op.Permission()) == nil && c.RequireReach(op.ID) == nil
 }

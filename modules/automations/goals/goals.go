@@ -8,7 +8,6 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/automations/ingest"
 	"github.com/postrider/postrider/modules/automations/runs"
-	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/base/worker"
 	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/work/event"
@@ -53,14 +52,13 @@ func (s *Service) Task() worker.Task {
 		}}
 }
 
-const (
+var (
 	// turnSQL lets only one process at a time convert runs, so that the earliest event converts a run.
 	turnSQL = `SELECT pg_try_advisory_xact_lock(hashtextextended('goals of automations', 0))`
 
 	pendingSQL = `SELECT id FROM custom_events WHERE goal_pending ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED`
 
-	// homeSQL is id.HomeAccount of an event's account: the prefixes of accounts and test tenants have the same length.
-	homeSQL = `'` + string(id.Account) + `' || substr(e.account_id, length('` + string(id.Account) + `') + 1)`
+	homeSQL = runs.HomeAccount("e.account_id")
 
 	// candidates selects the runs c that the event e converts. An event and a run match as in
 	// machine.Identity.Matches.

@@ -3,8 +3,10 @@ package runs
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
+	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
@@ -43,21 +45,27 @@ func ReadBlocked(document []byte) (*Blocker, error) {
 	return b, json.Unmarshal(document, b)
 }
 
+// HomeAccount returns the SQL expression for id.HomeAccount of a column. The prefixes of accounts and test tenants have
+// the same length.
+func HomeAccount(column string) string {
+	return fmt.Sprintf(`'%s' || substr(%s, %d)`, id.Account, column, len(id.Account)+1)
+}
+
 // believed is how long a process may use outdated account data.
 const believed = `interval '5 seconds'`
 
 // retryRefusedSQL makes steps due that were rejected because of their account, once the account or its plan has
-// changed. Steps rejected before the change become due immediately. Steps rejected shortly after it, by a
+// changed; those of a test tenant depend on its account. Steps rejected before the change become due immediately. Steps rejected shortly after it, by a
 // process that had not seen it yet, become due when every process has. The query skips from one account to the
 // next in the index of rejected work.
-const retryRefusedSQL = `
+var retryRefusedSQL = `
 WITH RECURSIVE refused AS (
 	(SELECT account_id FROM automation_works WHERE refused_at IS NOT NULL ORDER BY account_id LIMIT 1)
 	UNION ALL
 	SELECT (SELECT w.account_id FROM automation_works w WHERE w.refused_at IS NOT NULL AND w.account_id > r.account_id ORDER BY w.account_id LIMIT 1)
 	FROM refused r WHERE r.account_id IS NOT NULL
 ), changed AS (
-	SELECT a.id, greatest(a.changed_at, p.changed_at) AS at FROM refused r JOIN accounts a ON a.id = r.account_id JOIN plans p ON p.id = a.plan_id
+	SELECT r.account_id AS id, greatest(a.changed_at, p.changed_at) AS at FROM refused r JOIN accounts a ON a.id = ` + HomeAccount("r.account_id") + ` JOIN plans p ON p.id = a.plan_id
 ), due AS (
 	SELECT w.id FROM changed c CROSS JOIN LATERAL (
 		SELECT w.id FROM automation_works w

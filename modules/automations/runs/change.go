@@ -117,7 +117,7 @@ func Begin(ctx context.Context, tx db.Execer, bus Bus, list []*Settlement) error
 
 const restartSQL = `
 WITH run AS (
-	UPDATE automation_runs SET status = 'running', error = '', ended_at = NULL
+	UPDATE automation_runs SET status = 'running', error = '', ended_at = NULL, retried_at = now()
 	WHERE account_id = $1 AND id = ANY($2::text[]) AND status = 'failed' AND version > 0 AND ended_at > now() - interval '30 days' RETURNING *
 )
 INSERT INTO automation_works (id, account_id, automation_id, version, user_id, email_key, step_index, state, ready_at, parked, due_at, lane, fence, claims)

@@ -32,8 +32,10 @@ type LiveRun struct {
 	Fence     int64
 	Claims    int // since the last settlement
 	Depth     int
-	Trial     json.RawMessage // the definition that a trial follows; nil for other runs
-	Blocked   *Blocker        // why the last try did not finish the step; nil if not blocked
+	// TemplatesAt is when the run started or was last resumed. It sends the template versions of that time.
+	TemplatesAt time.Time
+	Trial       json.RawMessage // the definition that a trial follows; nil for other runs
+	Blocked     *Blocker        // why the last try did not finish the step; nil if not blocked
 }
 
 // Person identifies a person, so that events and runs match.
@@ -78,7 +80,7 @@ func EmailKey(email string) string {
 
 // liveColumns are the columns of LiveRun, from works w and runs r.
 const liveColumns = `w.id, w.account_id, w.automation_id, w.version, coalesce(r.user_id, ''), coalesce(r.email_key, ''), w.step_index, w.state,
-	coalesce(w.waiting::text, ''), coalesce(w.input::text, ''), coalesce(w.blocked::text, ''), w.ready_at, w.fence, w.claims, r.event::text, r.started_at, r.depth,
+	coalesce(w.waiting::text, ''), coalesce(w.input::text, ''), coalesce(w.blocked::text, ''), w.ready_at, w.fence, w.claims, r.event::text, r.started_at, coalesce(r.retried_at, r.started_at), r.depth,
 	coalesce(r.definition::text, '')`
 
 // liveRow is a LiveRun as stored in the database.
@@ -93,7 +95,7 @@ type liveRow struct {
 	fence                       int64
 	claims                      int
 	event                       string
-	started                     time.Time
+	started, templatesAt        time.Time
 	depth                       int
 	trial                       string
 	now                         time.Time
@@ -102,7 +104,7 @@ type liveRow struct {
 func (r *liveRow) columns() []any {
 	return []any{&r.id, &r.accountID, &r.automationID, &r.version, &r.userID, &r.emailKey, &r.step, &r.state,
 		&r.waiting, &r.input, &r.blocked, &r.ready, &r.fence, &r.claims,
-		&r.event, &r.started, &r.depth, &r.trial}
+		&r.event, &r.started, &r.templatesAt, &r.depth, &r.trial}
 }
 
 func (r *liveRow) toLive() (*LiveRun, error) {
@@ -111,6 +113,7 @@ func (r *liveRow) toLive() (*LiveRun, error) {
 		return nil, fmt.Errorf("read the event of %s: %w", r.id, err)
 	}
 	l := &LiveRun{AccountID: r.accountID, Work: r.state, Fence: r.fence, Claims: r.claims, Depth: r.depth,
+		TemplatesAt: r.templatesAt,
 		Run: machine.Run{ID: r.id, AutomationID: r.automationID, Version: r.version, Trigger: trigger,
 			Identity: machine.Identity{UserID: r.userID, EmailKey: r.emailKey}, StartedAt: r.started},
 		State: machine.State{Step: r.step, Ready: r.ready}}

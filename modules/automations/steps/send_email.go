@@ -146,6 +146,9 @@ func (e emailEffect) preview(
 // perform submits the email of a step. The transaction that stores the email settles the step.
 func (e emailEffect) perform(ctx context.Context, t *claimedRun) result {
 	m := messageOf(t.outcome.Effect.(*machine.RenderedEmail)) //nolint:forcetypeassert // rendered by this type
+	if m.Template != nil {
+		m.Template.At = t.TemplatesAt
+	}
 	caller := accounts.Caller{AccountID: t.AccountID, Scope: rights.ScopeSending, DomainIDs: t.version.DomainIDs}
 	err := e.send(ctx, caller, m, t)
 	f := faultOf(err)

@@ -31,14 +31,16 @@ type Fakes struct {
 	Rendered   templates.Rendered
 	// TemplateRef is that of the last render.
 	TemplateRef templates.Ref
-	RenderErr   error
-	Fallback    bool
-	Left        int           // messages left in the caps; negative: unlimited
-	ResetIn     time.Duration // time until the caps reset; 0: unknown
-	Refunded    int
-	Back        []accounts.EmailUsage // refunded uses
-	Moved       []accounts.EmailUsage // pairs of the old and the new time
-	BlockedErr  error                 // error that FindBlocks returns once
+	// Templates renders templates in place of Rendered and RenderErr; nil: there are none.
+	Templates  *templates.Service
+	RenderErr  error
+	Fallback   bool
+	Left       int           // messages left in the caps; negative: unlimited
+	ResetIn    time.Duration // time until the caps reset; 0: unknown
+	Refunded   int
+	Back       []accounts.EmailUsage // refunded uses
+	Moved      []accounts.EmailUsage // pairs of the old and the new time
+	BlockedErr error                 // error that FindBlocks returns once
 
 	BlockedMost int // addresses that FindBlocks answers before its deadline; 0: all
 }
@@ -112,9 +114,13 @@ func (n *Fakes) Link(u suppression.Unsubscribe) string {
 		suppression.CategoryKey(u.Category)
 }
 
-func (n *Fakes) Render(_ context.Context, _ string, ref templates.Ref, _ map[string]any) (templates.Rendered, error) {
+func (n *Fakes) Render(ctx context.Context, accountID string, ref templates.Ref,
+	variables map[string]any) (templates.Rendered, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.Templates != nil {
+		return n.Templates.Render(ctx, accountID, ref, variables)
+	}
 	n.TemplateRef = ref
 	return n.Rendered, n.RenderErr
 }

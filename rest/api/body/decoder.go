@@ -165,13 +165,16 @@ func (d *Decoder) ReadPlain(path string, v Value) any {
 	}
 }
 
-// Integer reads a whole number. It reports false if the value is not one. 14.0 is a whole number, as in JSON Schema.
-func (d *Decoder) Integer(path string, v Value) (int, bool) {
+// Integer reads a whole number of 32 bits. It reports false if the value is not one. 14.0 is a whole number, as in JSON
+// Schema.
+func (d *Decoder) Integer(path string, v Value) (int, bool) { return d.integerUpTo(path, v, 1<<31) }
+
+func (d *Decoder) integerUpTo(path string, v Value, limit float64) (int, bool) {
 	if !d.Expect(path, v, KindNumber) {
 		return 0, false
 	}
 	n, err := strconv.ParseFloat(string(v.raw), 64)
-	if err != nil || n != math.Trunc(n) || math.Abs(n) > 1<<31 {
+	if err != nil || n != math.Trunc(n) || math.Abs(n) > limit {
 		d.Refuse(path, "must be a whole number")
 		return 0, false
 	}

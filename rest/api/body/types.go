@@ -105,14 +105,20 @@ func (t IntegerType) AtLeast(least int) IntegerType {
 	return t
 }
 
-// UpTo documents the maximum.
+// UpTo documents the maximum, which can exceed 32 bits.
 func (t IntegerType) UpTo(most int) IntegerType {
 	t.most = new(float64(most))
 	return t
 }
 
 // Read implements Type.
-func (t IntegerType) Read(d *Decoder, path string, v Value) { *t.to, _ = d.Integer(path, v) }
+func (t IntegerType) Read(d *Decoder, path string, v Value) {
+	limit := float64(1 << 31)
+	if t.most != nil {
+		limit = max(limit, *t.most)
+	}
+	*t.to, _ = d.integerUpTo(path, v, limit)
+}
 
 // Schema implements Type.
 func (t IntegerType) Schema(Components) *huma.Schema {

@@ -136,7 +136,10 @@ func (b *Balancer) next() string {
 }
 
 // Behind returns a client of the balancer with the keys of a server.
-func (b *Balancer) Behind(s *Server) *Server {
+func (b *Balancer) Behind(s *Server) *Server { return s.Through(b.URL) }
+
+// Through returns a client with the keys of the server that sends its requests to a proxy.
+func (s *Server) Through(url string) *Server {
 	return &Server{t: s.t, database: s.database, client: newClient(),
-		BaseURL: b.URL, APIKey: s.APIKey, AccountID: s.AccountID, Log: s.Log}
+		BaseURL: url, APIKey: s.APIKey, AccountID: s.AccountID, Log: s.Log}
 }

@@ -611,3 +611,53 @@ WHERE account_id = $1 AND action LIKE '%uppression%'`, app.AccountID).Scan(&entr
 		t.Errorf("the audit log has %d entries of the call, want 1 (%v)", entries, err)
 	}
 }
+
+// With a test key, an agent sends mail that is captured, and sees and changes nothing of live mode.
+func TestAgentWorksInTestMode(t *testing.T) {
+	t.Parallel()
+	app := harness.Start(t, nil)
+	app.MailDomain(t, "example.net")
+	test := withKey(app, keyFor(t, app.Do, asked{"name": "tests", "mode": "test"}))
+	agent := connectAgent(t, test)
+	names := agent.toolNames(t)
+	for _, name := range []string{"update_template", "publish_template", "check_domain", "installation_health"} {
+		if slices.Contains(names, name) {
+			t.Errorf("a test key sees %s, which changes or reveals something of the live account", name)
+		}
+	}
+	if live := connectAgent(t, app); slices.Contains(live.toolNames(t), "wait_for_email") ||
+		strings.Contains(live.InitializeResult().Instructions, "test mode") {
+		t.Error("a live key sees wait_for_email, or the instructions of test mode")
+	}
+	if text := agent.InitializeResult().Instructions; !strings.Contains(text, "test mode") {
+		t.Errorf("the instructions for a test key do not name its mode: %s", text)
+	}
+
+	live := app.Send(t, `{"from":"ada@dev.test","to":"carol@example.net","subject":"Live","text":"t"}`)
+	harness.Eventually(t, "the live email is delivered", func() bool { return app.MX.Stats().Accepted == 1 })
+	var sent agentSent
+	agent.use(t, "send_email", map[string]any{"from": "ada@dev.test", "to": []string{"bob@example.net"}, "subject": "Reset",
+		"text": "Go to https://app.example.com/reset."}, &sent)
+	var got capturedAnswer
+	agent.use(t, "wait_for_email", map[string]any{"to": "bob@example.net", "wait": "20s"}, &got)
+	if c := got.CapturedEmail; c.Subject != "Reset" || len(c.Links) != 1 || c.Links[0] != "https://app.example.com/reset" {
+		t.Errorf("captured %+v, want the email with its link", c)
+	}
+	if words := agent.fail(t, "wait_for_email", map[string]any{"to": "carol@example.net"}); !strings.Contains(words, "arrived") {
+		t.Errorf("waiting for an email of live mode failed with %s", words)
+	}
+	var list struct{ Emails []struct{ ID string } }
+	agent.use(t, "find_emails", map[string]any{}, &list)
+	if len(list.Emails) != 1 || list.Emails[0].ID != sent.ID {
+		t.Errorf("the emails of test mode are %+v, want only %s", list.Emails, sent.ID)
+	}
+	agent.fail(t, "get_email", map[string]any{"id": live})
+	agent.use(t, "get_email", map[string]any{"id": sent.ID}, nil)
+	agent.use(t, "email_statistics", map[string]any{"days": 2}, nil)
+	agent.use(t, "add_suppression", map[string]any{"email": "dave@example.net"}, nil)
+	wantAnswer(t, "reading the suppression in live mode",
+		app.Do(t, http.MethodGet, "/api/suppressions/dave@example.net", nil), http.StatusNotFound)
+	if n := app.MX.Stats().Accepted; n != 1 {
+		t.Errorf("the mail host of the recipients accepted %d emails, want only the live one", n)
+	}
+}

@@ -46,6 +46,10 @@ func TestGraphQLIsolatesAccounts(t *testing.T) {
 		t.Error("the schema has no mutations")
 	}
 	for _, f := range schema.Schema.MutationType.Fields {
+		if arguments, isOperators := operatorMutations[f.Name]; isOperators {
+			checkOperatorMutation(t, []*harness.App{app, stranger}, app, f.Name, arguments)
+			continue
+		}
 		if !f.hasArgument("selection") {
 			checkMutation(t, noter, f, byField, unknown)
 			continue

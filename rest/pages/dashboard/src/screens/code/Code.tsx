@@ -15,6 +15,13 @@ export interface Completion {
   example: string
 }
 
+// Names are those that the editor offers after `{% layout`, `{% render` and `{% block`.
+export interface Names {
+  layouts: string[]
+  partials: string[]
+  blocks: string[]
+}
+
 export interface CodeProps {
   label: string
   language: 'html' | 'json' | 'text'
@@ -27,6 +34,7 @@ export interface CodeProps {
   // insert replaces the selection whenever a new object is passed.
   insert?: { text: string }
   completions?: Completion[]
+  names?: Names
 }
 
 const CodeMirror = lazy(() => import('./CodeMirror'))

@@ -1,11 +1,12 @@
-import type { CompletionContext, CompletionResult } from '@codemirror/autocomplete'
+import type { CompletionContext } from '@codemirror/autocomplete'
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language'
 import { Compartment, EditorState, StateEffect, StateField, type Extension } from '@codemirror/state'
 import { Decoration, EditorView, type DecorationSet } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import { basicSetup } from 'codemirror'
 import { useEffect, useRef } from 'react'
-import type { CodeProps, Completion, Mark } from './Code'
+import type { CodeProps, Mark } from './Code'
+import { complete } from './complete'
 
 // The colors follow the theme of the page.
 const look = EditorView.theme({
@@ -64,47 +65,7 @@ const languages: Record<CodeProps['language'], () => Promise<Extension>> = {
   text: () => Promise.resolve([]),
 }
 
-// filters are the filters of templates, with the text that is inserted and what it does.
-const filters: [name: string, insert: string, about: string][] = [
-  ['money', 'money: "EUR"', 'amount in the format of the language'], ['number', 'number', 'number in the format of the language'], ['percent', 'percent', '0.25 as 25%'],
-  ['date', 'date: "long"', 'short, medium, long, full or strftime'], ['datetime', 'datetime: "medium"', 'date with time in the time zone'], ['pluralize', 'pluralize: "item", "items"', 'word for a count'],
-  ['markdown', 'markdown', 'formatted text'], ['raw', 'raw', 'HTML that you trust, not escaped'], ['default', 'default: ""', 'value if it is missing'],
-  ['upcase', 'upcase', ''], ['downcase', 'downcase', ''], ['capitalize', 'capitalize', ''], ['truncate', 'truncate: 50', ''], ['newline_to_br', 'newline_to_br', ''], ['url_encode', 'url_encode', ''],
-  ['join', 'join: ", "', ''], ['size', 'size', ''], ['times', 'times: 1', ''], ['divided_by', 'divided_by: 100.0', ''], ['round', 'round: 2', ''],
-]
-
-// completeFilter offers the filters of an output.
-function completeFilter(context: CompletionContext): CompletionResult | null {
-  const before = context.matchBefore(/\{\{[^{}%]*\|\s*\w*/)
-  if (!before) return null
-  const word = /\w*$/.exec(before.text)?.[0] ?? ''
-  return {
-    from: context.pos - word.length, validFor: /^\w*$/,
-    options: filters.map(([label, apply, info]) => ({ label, apply, info: info || undefined, type: 'function' })),
-  }
-}
-
-// completeVariable offers the variables of a template within an unfinished tag, each with its type and example, and
-// filters after a bar.
-export function completeVariable(variables: Completion[], context: CompletionContext): CompletionResult | null {
-  const filter = completeFilter(context)
-  if (filter) return filter
-  const before = context.matchBefore(/\{[{%][^{}%|]*/)
-  if (!before) return null
-  const word = /[\w.-]*$/.exec(before.text)?.[0] ?? ''
-  const output = before.text.startsWith('{{')
-  const closed = context.state.sliceDoc(context.pos, context.pos + 20).trimStart().startsWith('}}')
-  return {
-    from: context.pos - word.length,
-    options: variables.map((v) => ({
-      label: v.name, detail: v.type, info: v.example === '' ? undefined : `Example: ${v.example}`, type: 'variable',
-      apply: output && before.text.slice(2, before.text.length - word.length).trim() === '' ? `${before.text === '{{' ? ' ' : ''}${v.name}${closed ? '' : ' }}'}` : v.name,
-    })),
-    validFor: /^[\w.-]*$/,
-  }
-}
-
-export default function CodeMirror({ label, language, value, onChange, readOnly = false, marks, at, insert, completions }: CodeProps) {
+export default function CodeMirror({ label, language, value, onChange, readOnly = false, marks, at, insert, completions, names }: CodeProps) {
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView | null>(null)
   const changed = useRef(onChange)
@@ -112,14 +73,14 @@ export default function CodeMirror({ label, language, value, onChange, readOnly 
   const first = useRef(value)
   first.current = value
   const lock = useRef(new Compartment())
-  const offered = useRef(completions)
-  offered.current = completions
+  const offered = useRef({ completions, names })
+  offered.current = { completions, names }
 
   useEffect(() => {
     const speech = new Compartment()
     const nonce = document.querySelector<HTMLMetaElement>('meta[name=style-nonce]')?.content ?? ''
     // CodeMirror recognizes a running completion by the identity of its source.
-    const variables = { autocomplete: (context: CompletionContext) => completeVariable(offered.current ?? [], context) }
+    const source = { autocomplete: (context: CompletionContext) => complete(offered.current.completions ?? [], offered.current.names, context) }
     const editor = new EditorView({
       parent: host.current ?? undefined,
       state: EditorState.create({
@@ -128,7 +89,7 @@ export default function CodeMirror({ label, language, value, onChange, readOnly 
           EditorView.cspNonce.of(nonce), basicSetup, look, syntaxHighlighting(ink), speech.of([]), EditorView.lineWrapping, marksField,
           EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false', tabindex: '0' }),
           lock.current.of([]),
-          EditorState.languageData.of(() => [variables]),
+          EditorState.languageData.of(() => [source]),
           EditorView.updateListener.of((u) => {
             if (u.docChanged) changed.current?.(u.state.doc.toString())
           }),

@@ -29,6 +29,7 @@ import { Preview } from './Preview'
 import { Statistics } from './Statistics'
 import { StatusBadge } from './StatusBadge'
 import { useEditor, useTemplate } from './useEditor'
+import { useNames } from './useNames'
 import { marksOf, useRender, type Problem } from './useRender'
 import { Variables } from './Variables'
 import { Versions } from './Versions'
@@ -85,6 +86,7 @@ function EditorPage({ template }: { template: Template }) {
   const preview = render.setLocale
   useEffect(() => preview(locale), [preview, locale])
   const completions = useMemo(() => [...draft.variables.map((v): Completion => ({ name: v.key, type: v.type, example: samples[v.key] ?? sampleOf(v) })), { name: 'unsubscribe_url', type: 'link', example: '' }], [draft.variables, samples])
+  const names = useNames(template, parts[tab === 'text' ? 'text' : 'html'])
   const go = useCallback(
     (p: Problem) => {
       const [, at, part] = /^(?:translations\[(\d+)\]\.)?(html|text)$/.exec(p.field) ?? []
@@ -139,8 +141,8 @@ function EditorPage({ template }: { template: Template }) {
               >
                 <div className="pt-3">
                   {tab === 'html' && write && <div className="mb-2 flex flex-wrap items-center gap-2"><button type="button" className="btn sm" onClick={() => setAsks('image')}><ImagePlus aria-hidden />Insert image</button><span className="text-xs text-ink-3">Type <code>{'{{'}</code> to insert a variable.</span></div>}
-                  {tab === 'html' && <Code key={locale} height="h-[340px] md:h-[480px]" label="HTML" language="html" value={parts.html} readOnly={!write} onChange={(html) => change(withParts(draft, locale, { html }))} marks={marks} at={at} insert={insert} completions={completions} />}
-                  {tab === 'text' && <div className="grid gap-2"><p className="text-xs text-ink-3">If empty, it’s generated from the HTML.</p><Code key={locale} height="h-[340px] md:h-[480px]" label="Text" language="text" value={parts.text} readOnly={!write} onChange={(text) => change(withParts(draft, locale, { text }))} marks={marks} at={at} completions={completions} /></div>}
+                  {tab === 'html' && <Code key={locale} height="h-[340px] md:h-[480px]" label="HTML" language="html" value={parts.html} readOnly={!write} onChange={(html) => change(withParts(draft, locale, { html }))} marks={marks} at={at} insert={insert} completions={completions} names={names} />}
+                  {tab === 'text' && <div className="grid gap-2"><p className="text-xs text-ink-3">If empty, it’s generated from the HTML.</p><Code key={locale} height="h-[340px] md:h-[480px]" label="Text" language="text" value={parts.text} readOnly={!write} onChange={(text) => change(withParts(draft, locale, { text }))} marks={marks} at={at} completions={completions} names={names} /></div>}
                   {(tab === 'html' || tab === 'text') && (render.problems.find((p) => p.field === partField)?.message ?? wrong[partField]) && <Wrong problem={render.problems.find((p) => p.field === partField)} text={wrong[partField]} go={go} />}
                   {tab === 'variables' && <Variables draft={draft} locked={!write} wrong={wrong} change={(variables) => change({ variables })} samples={samples} sample={(key, value) => setSamples((s) => ({ ...s, [key]: value }))} />}
                   {tab === 'history' && <History template={template} editor={editor} values={values} write={write} />}

@@ -19,6 +19,8 @@ export function Variables({ draft, locked, wrong, change, samples, sample }: Pro
   const set = (index: number, more: Partial<Variable>) => change(draft.variables.map((v, i) => (i === index ? { ...v, ...more } : v)))
   const add = (key: string) => change([...draft.variables, { key, type: 'string', required: false, fallback: '', example: '' }])
   const example = (v: Variable, index: number, text: string) => (locked ? sample(v.key, text) : set(index, { example: text }))
+  // Without an example, the preview uses the value that is shown as a placeholder.
+  const exampleOf = (v: Variable, i: number) => ({ value: samples[v.key] ?? v.example, placeholder: sampleOf(v), onChange: (e: { target: { value: string } }) => example(v, i, e.target.value) })
   const missing = undeclared(draft)
   const problems = Object.entries(wrong).filter(([k]) => k.startsWith('variables'))
   return (
@@ -40,13 +42,14 @@ export function Variables({ draft, locked, wrong, change, samples, sample }: Pro
                 <select className="input" value={v.type} disabled={locked} onChange={(e) => set(i, { type: e.target.value as VariableType })}>{typesOf.map((t) => <option key={t}>{t}</option>)}</select>
               </Labelled>
               <Labelled label="Fallback" className="flex-[2_1_120px]"><input className="input" value={v.fallback} placeholder="none" readOnly={locked} onChange={(e) => set(i, { fallback: e.target.value })} /></Labelled>
+              {v.type === 'string' && v.fallback === '' && <label className="flex h-[34px] items-center gap-1.5"><input type="checkbox" checked={v.emptyFallback ?? false} disabled={locked} onChange={(e) => set(i, { emptyFallback: e.target.checked ? true : undefined })} className="accent-accent-fill" />Empty if missing</label>}
               <label className="flex h-[34px] items-center gap-1.5"><input type="checkbox" checked={v.required} disabled={locked} onChange={(e) => set(i, { required: e.target.checked })} className="accent-accent-fill" />Required</label>
               {!locked && <button type="button" className="btn quiet square" aria-label={`Remove ${v.key || 'the variable'}`} onClick={() => change(draft.variables.filter((_, j) => j !== i))}><Trash2 aria-hidden /></button>}
             </div>
             <Labelled label={multi(v.type) ? 'Example for the preview, in JSON' : 'Example for the preview'}>
-              {multi(v.type)
-                ? <textarea className="input font-mono" rows={3} value={samples[v.key] ?? sampleOf(v)} onChange={(e) => example(v, i, e.target.value)} spellCheck={false} />
-                : <input className="input" value={samples[v.key] ?? sampleOf(v)} onChange={(e) => example(v, i, e.target.value)} />}
+              {v.type === 'number' || v.type === 'boolean'
+                ? <input className="input" {...exampleOf(v, i)} />
+                : <textarea className={`input ${multi(v.type) ? 'font-mono' : ''}`} rows={multi(v.type) ? 3 : Math.min(v.example.split('\n').length, 6)} spellCheck={!multi(v.type)} {...exampleOf(v, i)} />}
             </Labelled>
           </li>
         ))}

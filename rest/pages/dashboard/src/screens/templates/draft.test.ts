@@ -8,6 +8,7 @@ describe('template draft', () => {
   it('sends only what differs, and null for what is taken away', () => {
     expect(bodyOf({ ...draft, alias: '', subject: 'Hi' }, draft)).toEqual({ alias: null, subject: 'Hi' })
     expect(bodyOf({ ...draft, variables: [v('n', { type: 'number', fallback: '3' })] }, draft)).toEqual({ variables: [{ key: 'n', type: 'number', required: false, fallback: 3 }] })
+    expect(bodyOf({ ...draft, variables: [v('e', { emptyFallback: true })] }, draft)).toEqual({ variables: [{ key: 'e', type: 'string', required: false, fallback: '' }] })
     expect(bodyOf({ ...draft, variables: [v('o', { type: 'object', example: '{"a":1}' })] }, draft)).toEqual({ variables: [{ key: 'o', type: 'object', required: false, example: { a: 1 } }] })
   })
 

@@ -10,6 +10,8 @@ export interface Variable {
   required: boolean
   // fallback and example are the typed texts; empty for none.
   fallback: string
+  // emptyFallback is set if the fallback is an empty text.
+  emptyFallback?: true
   example: string
 }
 
@@ -54,7 +56,7 @@ const typed = (value: unknown) => (value === null || value === undefined ? '' : 
 export function draftOf(t: Template): Draft {
   return {
     name: t.name, alias: t.alias ?? '', subject: t.subject ?? '', from: t.from ?? '', replyTo: t.replyTo.join(', '), category: t.category ?? '', html: t.html ?? '', text: t.text ?? '', unsubscribe: t.unsubscribeEnabled,
-    variables: t.variables.map((v) => ({ key: v.key, type: v.type as VariableType, required: v.required, fallback: typed(v.fallback), example: typed(v.example) })),
+    variables: t.variables.map((v) => ({ key: v.key, type: v.type as VariableType, required: v.required, fallback: typed(v.fallback), ...(v.fallback === '' ? { emptyFallback: true as const } : {}), example: typed(v.example) })),
     translations: t.translations.map((l) => ({ locale: l.locale, subject: l.subject ?? '', html: l.html ?? '', text: l.text ?? '' })),
   }
 }
@@ -105,12 +107,17 @@ export function bodyOf(draft: Draft, base: Draft): components['schemas']['Update
   if (draft.text !== base.text) body.text = draft.text || null
   if (draft.unsubscribe !== base.unsubscribe) body.unsubscribe_enabled = draft.unsubscribe
   if (JSON.stringify(draft.variables) !== JSON.stringify(base.variables)) {
-    body.variables = draft.variables.map((v) => ({ key: v.key, type: v.type, required: v.required, ...(v.fallback === '' ? {} : { fallback: valueOf(v.type, v.fallback) }), ...(v.example === '' ? {} : { example: valueOf(v.type, v.example) }) }))
+    body.variables = draft.variables.map((v) => ({ key: v.key, type: v.type, required: v.required, ...fallbackOf(v), ...(v.example === '' ? {} : { example: valueOf(v.type, v.example) }) }))
   }
   if (JSON.stringify(draft.translations) !== JSON.stringify(base.translations)) {
     body.translations = draft.translations.map((t) => ({ locale: t.locale, subject: t.subject || null, html: t.html || null, text: t.text || null }))
   }
   return body
+}
+
+function fallbackOf(v: Variable) {
+  if (v.fallback !== '') return { fallback: valueOf(v.type, v.fallback) }
+  return v.emptyFallback && v.type === 'string' ? { fallback: '' } : {}
 }
 
 // sampleOf returns the value of a variable in the preview: its example, or one that fits its type.

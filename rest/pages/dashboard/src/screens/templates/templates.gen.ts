@@ -31,6 +31,11 @@ export type TemplatesWithComponentsQueryVariables = Exact<{ [key: string]: never
 
 export type TemplatesWithComponentsQuery = { templates: { nodes: Array<{ id: string, name: string, components: Array<{ templateId: string }> }> } };
 
+export type TemplateComponentsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type TemplateComponentsQuery = { layouts: { nodes: Array<{ id: string, alias: string | null }> }, partials: { nodes: Array<{ id: string, alias: string | null }> } };
+
 export type TemplateStampQueryVariables = Exact<{
   id: string;
 }>;
@@ -48,5 +53,6 @@ export type TemplateVersionsQuery = { template: { versions: { nodes: Array<{ ver
 
 export const Templates = gql<TemplatesQuery, TemplatesQueryVariables>('Templates', '0f8ef046fa01deaf933806b3ac5adf3e9f768bc369d345d80dd4b74d357b9b74', import.meta.env.DEV ? "query Templates($after: String) {\n  templates(first: 100, after: $after) {\n    nodes {\n      id\n      kind\n      alias\n      name\n      status\n      version\n      publishedAt\n      hasUnpublishedChanges\n      hasNewerComponents\n      subject\n      locales {\n        locale\n        missing\n      }\n      updatedAt\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}" : undefined)
 export const TemplatesWithComponents = gql<TemplatesWithComponentsQuery, TemplatesWithComponentsQueryVariables>('TemplatesWithComponents', 'be78d83cf43f61658b1c68c3a038382b528212e59c353f9b7cdb9daddf1db21e', import.meta.env.DEV ? "query TemplatesWithComponents {\n  templates(first: 100, filter: {kind: TEMPLATE}) {\n    nodes {\n      id\n      name\n      components {\n        templateId\n      }\n    }\n  }\n}" : undefined)
+export const TemplateComponents = gql<TemplateComponentsQuery, TemplateComponentsQueryVariables>('TemplateComponents', '8f34803018ad1203fdff21ab7b35a604bfa29468c3f72f311e2ccacab846bb4f', import.meta.env.DEV ? "query TemplateComponents {\n  layouts: templates(first: 100, filter: {kind: LAYOUT}) {\n    nodes {\n      id\n      alias\n    }\n  }\n  partials: templates(first: 100, filter: {kind: PARTIAL}) {\n    nodes {\n      id\n      alias\n    }\n  }\n}" : undefined)
 export const TemplateStamp = gql<TemplateStampQuery, TemplateStampQueryVariables>('TemplateStamp', '52ad512b9be24a104b5fbb1da955697203b9601ec4b498f960844651c96bcdcc', import.meta.env.DEV ? "query TemplateStamp($id: ID!) {\n  template(id: $id) {\n    updatedAt\n  }\n}" : undefined)
 export const TemplateVersions = gql<TemplateVersionsQuery, TemplateVersionsQueryVariables>('TemplateVersions', '8a320a03f8136aa2b3c543311296610cd8123cf5f125fd1d345e788278982602', import.meta.env.DEV ? "query TemplateVersions($id: ID!, $after: String) {\n  template(id: $id) {\n    versions(first: 50, after: $after) {\n      nodes {\n        version\n        subject\n        from\n        publishedAt\n        publishedBy\n        variables {\n          key\n        }\n      }\n      pageInfo {\n        hasNextPage\n        endCursor\n      }\n    }\n  }\n}" : undefined)
