@@ -14,11 +14,11 @@ import (
 type accountMoveCommand struct {
 	settingFlags `settings:"tool,POSTRIDER_MASTER_KEY,POSTRIDER_BLOBS"`
 
-	Account  string        `arg:"" help:"Email or ID of the account." placeholder:"EMAIL"`
-	To       string        `help:"Base URL of the target." placeholder:"URL" required:""`
-	KeyFile  string        `help:"File with an operator key of the target." placeholder:"FILE" required:"" type:"existingfile"`
-	Plan     string        `help:"Plan of the account at the target (default: the plan with the same ID)." placeholder:"PLAN"`
-	Patience time.Duration `help:"How long to wait for work in progress before the account resumes." default:"2m"`
+	Account string        `arg:"" help:"Email or ID of the account." placeholder:"EMAIL"`
+	To      string        `help:"Base URL of the target." placeholder:"URL" required:""`
+	KeyFile string        `help:"File with an operator key of the target." placeholder:"FILE" required:"" type:"existingfile"`
+	Plan    string        `help:"Plan of the account at the target (default: the plan with the same ID)." placeholder:"PLAN"`
+	Wait    time.Duration `help:"How long to wait for work in progress before the account resumes." default:"2m"`
 }
 
 func (c *accountMoveCommand) Run(s *session) error {
@@ -48,7 +48,7 @@ func (c *accountMoveCommand) Run(s *session) error {
 			return err
 		}
 		if err := moves.Move(s.ctx, of.store.DB, found.ID, target, moves.Options{Options: options,
-			Patience: c.Patience, Count: of.statistics().Count}); err != nil {
+			Patience: c.Wait, Count: of.statistics().Count}); err != nil {
 			return err
 		}
 		return s.print(map[string]string{"account_id": found.ID, "moved_to": target.BaseURL()})

@@ -21,14 +21,14 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/base/loglimit"
 	"github.com/postrider/postrider/runtime/base/telemetry"
-	"github.com/postrider/postrider/runtime/ops/transfer"
 )
 
 // Receiver is the part of the module that the handler uses.
 type Receiver interface {
-	Receive(ctx context.Context, c accounts.Caller, plan string, file io.Reader) (*transfer.Result, error)
-	Status(ctx context.Context, accountID string) (moves.Status, error)
+	Receive(ctx context.Context, c accounts.Caller, plan string, file io.Reader) (moves.StatusBody, error)
+	Status(ctx context.Context, accountID string) (moves.MoveStatus, error)
 	Start(ctx context.Context, c accounts.Caller, accountID, code string) error
 }
 
@@ -63,7 +63,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p := problem.From(err, requestID)
 		telemetry.SetError(r.Context(), p.Body.Code, problem.WithCause(err))
 		if p.Status == http.StatusInternalServerError {
-			telemetry.LogFailure(r.Context(), h.log, "cannot receive an account", telemetry.KeyRequestID, requestID,
+			telemetry.LogFailure(loglimit.Collapse(r.Context(), "moves"), h.log, "cannot receive an account", telemetry.KeyRequestID, requestID,
 				telemetry.KeyError, err)
 		}
 		p.Write(w)
@@ -115,11 +115,7 @@ func (h *handler) receive(w http.ResponseWriter, r *http.Request, caller account
 		return moves.StatusBody{}, fault.Conflictf(fault.CodeConflict, "Another account is being received. Retry later")
 	}
 	intake.StreamBody(r.Body)
-	got, err := h.receiver.Receive(r.Context(), caller, r.URL.Query().Get("plan"), r.Body)
-	if err != nil {
-		return moves.StatusBody{}, err
-	}
-	return moves.StatusBody{AccountID: got.Manifest.AccountID, State: transfer.Waiting, MoveID: got.Manifest.Move}, nil
+	return h.receiver.Receive(r.Context(), caller, r.URL.Query().Get("plan"), r.Body)
 }
 
 func (h *handler) status(ctx context.Context, accountID string) (moves.StatusBody, error) {

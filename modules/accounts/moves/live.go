@@ -18,7 +18,7 @@ type Target interface {
 	// Import imports the file of a move and returns the ID of the move.
 	Import(ctx context.Context, file io.Reader) (moveID string, err error)
 	// Status returns the move of an account. Error: NotFound.
-	Status(ctx context.Context, accountID string) (Status, error)
+	Status(ctx context.Context, accountID string) (MoveStatus, error)
 	// Start starts the copy of an account. It can be repeated.
 	Start(ctx context.Context, accountID, code string) error
 }

@@ -39,7 +39,7 @@ func (d *directTarget) Import(ctx context.Context, file io.Reader) (string, erro
 	return got.Manifest.Move, nil
 }
 
-func (d *directTarget) Status(ctx context.Context, accountID string) (Status, error) {
+func (d *directTarget) Status(ctx context.Context, accountID string) (MoveStatus, error) {
 	return statusOf(ctx, d.db, accountID)
 }
 

@@ -70,10 +70,10 @@ func (r *Remote) Import(ctx context.Context, file io.Reader) (moveID string, err
 }
 
 // Status implements Target.
-func (r *Remote) Status(ctx context.Context, accountID string) (Status, error) {
+func (r *Remote) Status(ctx context.Context, accountID string) (MoveStatus, error) {
 	var got StatusBody
 	err := r.do(ctx, http.MethodGet, url.Values{"account_id": {accountID}}, "", nil, &got)
-	return Status{got.State, got.MoveID}, err
+	return MoveStatus{got.State, got.MoveID}, err
 }
 
 // Start implements Target.

@@ -13,8 +13,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
-// Status is the move of an account at one installation.
-type Status struct {
+// MoveStatus is the move of an account at one installation.
+type MoveStatus struct {
 	State  transfer.State
 	MoveID string // of the latest move; "" if there is none
 }
@@ -28,7 +28,7 @@ type Receiver struct {
 
 // Receive imports the file of a move as a copy that waits for its code. Error: Invalid if the file cannot be imported,
 // in which case nothing has changed.
-func (r *Receiver) Receive(ctx context.Context, c accounts.Caller, plan string, file io.Reader) (*transfer.Result, error) {
+func (r *Receiver) Receive(ctx context.Context, c accounts.Caller, plan string, file io.Reader) (StatusBody, error) {
 	o := r.Options
 	o.Plan, o.MoveOnly = plan, true
 	result, err := transfer.Import(ctx, r.DB, file, o)
@@ -36,13 +36,14 @@ func (r *Receiver) Receive(ctx context.Context, c accounts.Caller, plan string, 
 		if fault.KindOf(err) == fault.Internal { // whose text is for operators, like that of the command
 			err = fault.Invalidf("The account cannot be imported: %s", err).WithCause(err)
 		}
-		return nil, err
+		return StatusBody{}, err
 	}
-	return result, r.record(ctx, c, result.Manifest.AccountID, "operator.account_imported")
+	m := result.Manifest
+	return StatusBody{m.AccountID, transfer.Waiting, m.Move}, r.record(ctx, c, m.AccountID, "operator.account_imported")
 }
 
 // Status returns the move of an account. Error: NotFound.
-func (r *Receiver) Status(ctx context.Context, accountID string) (Status, error) {
+func (r *Receiver) Status(ctx context.Context, accountID string) (MoveStatus, error) {
 	return statusOf(ctx, r.DB, accountID)
 }
 
@@ -62,10 +63,10 @@ func (r *Receiver) record(ctx context.Context, c accounts.Caller, accountID, act
 	})
 }
 
-func statusOf(ctx context.Context, d *db.DB, accountID string) (s Status, err error) {
+func statusOf(ctx context.Context, d *db.DB, accountID string) (s MoveStatus, err error) {
 	err = transfer.InPatientTx(ctx, d, sql.LevelDefault, func(tx *sql.Tx) error {
 		m, err := transfer.LockMove(ctx, tx, accountID)
-		s = Status{m.State, m.ID}
+		s = MoveStatus{m.State, m.ID}
 		return err
 	})
 	return s, err
