@@ -9678,6 +9678,7 @@ type SMTPCredentialMutation struct {
 	account_id       *string
 	name             *string
 	hash             *[]byte
+	mode             *smtpcredential.Mode
 	domain_ids       *[]string
 	appenddomain_ids []string
 	last_used_at     *time.Time
@@ -9781,6 +9782,20 @@ func (m *SMTPCredentialMutation) SetHash(b []byte) {
 // Hash returns the value of the "hash" field in the mutation.
 func (m *SMTPCredentialMutation) Hash() (r []byte, exists bool) {
 	v := m.hash
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// SetMode sets the "mode" field.
+func (m *SMTPCredentialMutation) SetMode(s smtpcredential.Mode) {
+	m.mode = &s
+}
+
+// Mode returns the value of the "mode" field in the mutation.
+func (m *SMTPCredentialMutation) Mode() (r smtpcredential.Mode, exists bool) {
+	v := m.mode
 	if v == nil {
 		return
 	}
@@ -9899,7 +9914,7 @@ func (m *SMTPCredentialMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *SMTPCredentialMutation) Fields() []string {
-	fields := make([]string, 0, 8)
+	fields := make([]string, 0, 9)
 	if m.account_id != nil {
 		fields = append(fields, smtpcredential.FieldAccountID)
 	}
@@ -9908,6 +9923,9 @@ func (m *SMTPCredentialMutation) Fields() []string {
 	}
 	if m.hash != nil {
 		fields = append(fields, smtpcredential.FieldHash)
+	}
+	if m.mode != nil {
+		fields = append(fields, smtpcredential.FieldMode)
 	}
 	if m.domain_ids != nil {
 		fields = append(fields, smtpcredential.FieldDomainIds)

@@ -1236,7 +1236,7 @@ func init() {
 	// smtpcredential.HashValidator is a validator for the "hash" field. It is called by the builders before save.
 	smtpcredential.HashValidator = smtpcredentialDescHash.Validators[0].(func([]byte) error)
 	// smtpcredentialDescCreatedAt is the schema descriptor for created_at field.
-	smtpcredentialDescCreatedAt := smtpcredentialFields[8].Descriptor()
+	smtpcredentialDescCreatedAt := smtpcredentialFields[9].Descriptor()
 	// smtpcredential.DefaultCreatedAt holds the default value on creation for the created_at field.
 	smtpcredential.DefaultCreatedAt = smtpcredentialDescCreatedAt.Default.(func() time.Time)
 	// smtpcredentialDescID is the schema descriptor for id field.

@@ -24,6 +24,8 @@ type SMTPCredential struct {
 	Name string `json:"name,omitempty"`
 	// SHA-256 of the whole password, which is 256 random bits
 	Hash []byte `json:"-"`
+	// test: its emails are captured and not sent
+	Mode smtpcredential.Mode `json:"mode,omitempty"`
 	// domains that it can send from; empty: all of the account
 	DomainIds []string `json:"domain_ids,omitempty"`
 	// LastUsedAt holds the value of the "last_used_at" field.
@@ -44,7 +46,7 @@ func (*SMTPCredential) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case smtpcredential.FieldHash, smtpcredential.FieldDomainIds:
 			values[i] = new([]byte)
-		case smtpcredential.FieldID, smtpcredential.FieldAccountID, smtpcredential.FieldName, smtpcredential.FieldCreatedBy:
+		case smtpcredential.FieldID, smtpcredential.FieldAccountID, smtpcredential.FieldName, smtpcredential.FieldMode, smtpcredential.FieldCreatedBy:
 			values[i] = new(sql.NullString)
 		case smtpcredential.FieldLastUsedAt, smtpcredential.FieldRevokedAt, smtpcredential.FieldCreatedAt:
 			values[i] = new(sql.NullTime)
@@ -86,6 +88,12 @@ func (_m *SMTPCredential) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field hash", values[i])
 			} else if value != nil {
 				_m.Hash = *value
+			}
+		case smtpcredential.FieldMode:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field mode", values[i])
+			} else if value.Valid {
+				_m.Mode = smtpcredential.Mode(value.String)
 			}
 		case smtpcredential.FieldDomainIds:
 			if value, ok := values[i].(*[]byte); !ok {

@@ -37,6 +37,12 @@ func (_c *SMTPCredentialCreate) SetHash(v []byte) *SMTPCredentialCreate {
 	return _c
 }
 
+// SetMode sets the "mode" field.
+func (_c *SMTPCredentialCreate) SetMode(v smtpcredential.Mode) *SMTPCredentialCreate {
+	_c.mutation.SetMode(v)
+	return _c
+}
+
 // SetDomainIds sets the "domain_ids" field.
 func (_c *SMTPCredentialCreate) SetDomainIds(v []string) *SMTPCredentialCreate {
 	_c.mutation.SetDomainIds(v)
@@ -74,6 +80,10 @@ func (_c *SMTPCredentialCreate) Exec(ctx context.Context) error {
 
 // defaults sets the default values of the builder before save.
 func (_c *SMTPCredentialCreate) defaults() {
+	if _, ok := _c.mutation.Mode(); !ok {
+		v := smtpcredential.DefaultMode
+		_c.mutation.SetMode(v)
+	}
 	if _, ok := _c.mutation.CreatedAt(); !ok {
 		v := smtpcredential.DefaultCreatedAt()
 		_c.mutation.SetCreatedAt(v)
@@ -104,6 +114,14 @@ func (_c *SMTPCredentialCreate) check() error {
 	if v, ok := _c.mutation.Hash(); ok {
 		if err := smtpcredential.HashValidator(v); err != nil {
 			return &ValidationError{Name: "hash", err: fmt.Errorf(`ent: validator failed for field "SMTPCredential.hash": %w`, err)}
+		}
+	}
+	if _, ok := _c.mutation.Mode(); !ok {
+		return &ValidationError{Name: "mode", err: errors.New(`ent: missing required field "SMTPCredential.mode"`)}
+	}
+	if v, ok := _c.mutation.Mode(); ok {
+		if err := smtpcredential.ModeValidator(v); err != nil {
+			return &ValidationError{Name: "mode", err: fmt.Errorf(`ent: validator failed for field "SMTPCredential.mode": %w`, err)}
 		}
 	}
 	if _, ok := _c.mutation.CreatedAt(); !ok {
@@ -160,6 +178,10 @@ func (_c *SMTPCredentialCreate) createSpec() (*SMTPCredential, *sqlgraph.CreateS
 	if value, ok := _c.mutation.Hash(); ok {
 		_spec.SetField(smtpcredential.FieldHash, field.TypeBytes, value)
 		_node.Hash = value
+	}
+	if value, ok := _c.mutation.Mode(); ok {
+		_spec.SetField(smtpcredential.FieldMode, field.TypeEnum, value)
+		_node.Mode = value
 	}
 	if value, ok := _c.mutation.DomainIds(); ok {
 		_spec.SetField(smtpcredential.FieldDomainIds, field.TypeJSON, value)

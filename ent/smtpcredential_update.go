@@ -68,6 +68,11 @@ func (_u *SMTPCredentialUpdate) check() error {
 			return &ValidationError{Name: "hash", err: fmt.Errorf(`ent: validator failed for field "SMTPCredential.hash": %w`, err)}
 		}
 	}
+	if v, ok := _u.mutation.Mode(); ok {
+		if err := smtpcredential.ModeValidator(v); err != nil {
+			return &ValidationError{Name: "mode", err: fmt.Errorf(`ent: validator failed for field "SMTPCredential.mode": %w`, err)}
+		}
+	}
 	return nil
 }
 
@@ -97,6 +102,9 @@ func (_u *SMTPCredentialUpdate) sqlSave(ctx context.Context) (_node int, err err
 	}
 	if value, ok := _u.mutation.Hash(); ok {
 		_spec.SetField(smtpcredential.FieldHash, field.TypeBytes, value)
+	}
+	if value, ok := _u.mutation.Mode(); ok {
+		_spec.SetField(smtpcredential.FieldMode, field.TypeEnum, value)
 	}
 	if value, ok := _u.mutation.DomainIds(); ok {
 		_spec.SetField(smtpcredential.FieldDomainIds, field.TypeJSON, value)
@@ -194,6 +202,11 @@ func (_u *SMTPCredentialUpdateOne) check() error {
 			return &ValidationError{Name: "hash", err: fmt.Errorf(`ent: validator failed for field "SMTPCredential.hash": %w`, err)}
 		}
 	}
+	if v, ok := _u.mutation.Mode(); ok {
+		if err := smtpcredential.ModeValidator(v); err != nil {
+			return &ValidationError{Name: "mode", err: fmt.Errorf(`ent: validator failed for field "SMTPCredential.mode": %w`, err)}
+		}
+	}
 	return nil
 }
 
@@ -234,6 +247,9 @@ func (_u *SMTPCredentialUpdateOne) sqlSave(ctx context.Context) (_node *SMTPCred
 	}
 	if value, ok := _u.mutation.Hash(); ok {
 		_spec.SetField(smtpcredential.FieldHash, field.TypeBytes, value)
+	}
+	if value, ok := _u.mutation.Mode(); ok {
+		_spec.SetField(smtpcredential.FieldMode, field.TypeEnum, value)
 	}
 	if value, ok := _u.mutation.DomainIds(); ok {
 		_spec.SetField(smtpcredential.FieldDomainIds, field.TypeJSON, value)

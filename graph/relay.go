@@ -23,7 +23,8 @@ var _ SMTPCredentials = (*relay.Credentials)(nil)
 
 func (r *Resolver) toSMTPCredential(c *ent.SMTPCredential) *model.SMTPCredential {
 	host, port, tls := r.parts.SMTPCredentials.Endpoint()
-	return &model.SMTPCredential{ID: c.ID, Name: c.Name, Username: relay.Username, Host: host, Port: port,
+	return &model.SMTPCredential{ID: c.ID, Name: c.Name,
+		Mode: model.SMTPCredentialMode(strings.ToUpper(string(c.Mode))), Username: relay.Username, Host: host, Port: port,
 		TLS:       model.SMTPCredentialTLS(strings.ToUpper(tls)),
 		DomainIds: append([]string{}, c.DomainIds...), LastUsedAt: c.LastUsedAt, CreatedAt: c.CreatedAt,
 		RevokedAt: c.RevokedAt}

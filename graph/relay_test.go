@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/smtpcredential"
 	"github.com/postrider/postrider/modules/relay"
 	"github.com/postrider/postrider/runtime/base/expect"
 	"github.com/postrider/postrider/runtime/base/fault"
@@ -19,7 +20,7 @@ func someSMTPCredentials() []*ent.SMTPCredential {
 	var rows []*ent.SMTPCredential
 	for i, n := range []int{2, 1, 999} {
 		at := day
-		row := &ent.SMTPCredential{ID: fmt.Sprintf("smtp_%03d", n), AccountID: []string{ada, ada, bob}[i], Name: "shop",
+		row := &ent.SMTPCredential{Mode: smtpcredential.ModeLive, ID: fmt.Sprintf("smtp_%03d", n), AccountID: []string{ada, ada, bob}[i], Name: "shop",
 			Hash: []byte("never shown"), CreatedAt: day}
 		if n == 1 {
 			row.DomainIds, row.LastUsedAt, row.RevokedAt = []string{"dom_001"}, &at, &at

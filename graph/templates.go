@@ -7,6 +7,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/graph/connection"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/runtime/storage/page"
@@ -113,6 +114,10 @@ func toVersions(rows []*ent.TemplateVersion, names map[string]string) ([]*model.
 		out[i] = &model.TemplateVersion{Version: v.Number, Subject: nilIfEmpty(v.Subject), From: nilIfEmpty(v.From),
 			ReplyTo:   append([]string{}, v.ReplyTo...),
 			Variables: variables, UnsubscribeEnabled: v.UnsubscribeEnabled, Category: v.Category,
+			Components: connection.ConvertList(v.Components, func(c shape.Component) *model.TemplateVersionComponent {
+				return &model.TemplateVersionComponent{Kind: toTemplateKind(c.Kind), TemplateID: c.TemplateID,
+					Version: c.Version}
+			}),
 			PublishedAt: v.CreatedAt, PublishedBy: nilIfEmpty(names[v.Author])}
 	}
 	return out, nil

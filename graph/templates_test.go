@@ -100,11 +100,11 @@ func (f fakeTemplates) Versions(_ context.Context, accountID, ref string,
 		return page.Page[*ent.TemplateVersion]{}, f.call("Templates.Versions")
 	}
 	return page.Page[*ent.TemplateVersion]{Items: []*ent.TemplateVersion{{Number: 2, Subject: "Hi {{name}}",
-		CreatedAt: day}, {Number: 1, CreatedAt: day}}, Cursors: []string{"two", "one"}}, f.call("Templates.Versions")
+		Components: []shape.Component{{Kind: "layout", TemplateID: "tpl_3", Version: 4}}, CreatedAt: day}, {Number: 1, CreatedAt: day}}, Cursors: []string{"two", "one"}}, f.call("Templates.Versions")
 }
 
 const templateFields = `id kind components{kind templateId alias name version latestVersion} hasNewerComponents alias name status version publishedAt hasUnpublishedChanges subject from replyTo html text translations{locale subject html text} locales{locale missing} variables{key type required fallback}
- unsubscribeEnabled category createdAt updatedAt versions(first:2){nodes{version subject from replyTo variables{key} unsubscribeEnabled category publishedAt} pageInfo{hasNextPage endCursor}}`
+ unsubscribeEnabled category createdAt updatedAt versions(first:2){nodes{version subject from replyTo variables{key} unsubscribeEnabled category components{kind templateId version} publishedAt} pageInfo{hasNextPage endCursor}}`
 
 func TestTemplatesAreRead(t *testing.T) {
 	t.Parallel()

@@ -2190,6 +2190,7 @@ var (
 		{Name: "account_id", Type: field.TypeString, Collation: "C"},
 		{Name: "name", Type: field.TypeString},
 		{Name: "hash", Type: field.TypeBytes},
+		{Name: "mode", Type: field.TypeEnum, Enums: []string{"live", "test"}, Default: "live"},
 		{Name: "domain_ids", Type: field.TypeJSON, Nullable: true},
 		{Name: "last_used_at", Type: field.TypeTime, Nullable: true},
 		{Name: "revoked_at", Type: field.TypeTime, Nullable: true},

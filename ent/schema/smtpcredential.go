@@ -23,6 +23,7 @@ func (SMTPCredential) Fields() []ent.Field {
 		reference("account_id").required(),
 		field.String("name").NotEmpty(),
 		field.Bytes("hash").NotEmpty().Sensitive().Comment("SHA-256 of the whole password, which is 256 random bits"),
+		field.Enum("mode").Values("live", "test").Default("live").Comment("test: its emails are captured and not sent"),
 		field.JSON("domain_ids", []string{}).Optional().
 			Comment("domains that it can send from; empty: all of the account"),
 		field.Time("last_used_at").Optional().Nillable(),

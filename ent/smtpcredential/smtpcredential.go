@@ -3,6 +3,7 @@
 package smtpcredential
 
 import (
+	"fmt"
 	"time"
 
 	"entgo.io/ent/dialect/sql"
@@ -19,6 +20,8 @@ const (
 	FieldName = "name"
 	// FieldHash holds the string denoting the hash field in the database.
 	FieldHash = "hash"
+	// FieldMode holds the string denoting the mode field in the database.
+	FieldMode = "mode"
 	// FieldDomainIds holds the string denoting the domain_ids field in the database.
 	FieldDomainIds = "domain_ids"
 	// FieldLastUsedAt holds the string denoting the last_used_at field in the database.
@@ -39,6 +42,7 @@ var Columns = []string{
 	FieldAccountID,
 	FieldName,
 	FieldHash,
+	FieldMode,
 	FieldDomainIds,
 	FieldLastUsedAt,
 	FieldRevokedAt,
@@ -68,6 +72,32 @@ var (
 	// IDValidator is a validator for the "id" field. It is called by the builders before save.
 	IDValidator func(string) error
 )
+
+// Mode defines the type for the "mode" enum field.
+type Mode string
+
+// ModeLive is the default value of the Mode enum.
+const DefaultMode = ModeLive
+
+// Mode values.
+const (
+	ModeLive Mode = "live"
+	ModeTest Mode = "test"
+)
+
+func (m Mode) String() string {
+	return string(m)
+}
+
+// ModeValidator is a validator for the "mode" field enum values. It is called by the builders before save.
+func ModeValidator(m Mode) error {
+	switch m {
+	case ModeLive, ModeTest:
+		return nil
+	default:
+		return fmt.Errorf("smtpcredential: invalid enum value for mode field: %q", m)
+	}
+}
 
 // OrderOption defines the ordering options for the SMTPCredential queries.
 type OrderOption func(*sql.Selector)

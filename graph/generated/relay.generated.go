@@ -85,6 +85,29 @@ func (ec *executionContext) fieldContext_SMTPCredential_name(_ context.Context, 
 	return graphql.NewScalarFieldContext("SMTPCredential", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _SMTPCredential_mode(ctx context.Context, field graphql.CollectedField, obj *model.SMTPCredential) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SMTPCredential_mode(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Mode, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.SMTPCredentialMode) graphql.Marshaler {
+			return ec.marshalNSMTPCredentialMode2githubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐSMTPCredentialMode(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SMTPCredential_mode(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SMTPCredential", field, false, false, errors.New("field of type SMTPCredentialMode does not have child fields"))
+}
+
 func (ec *executionContext) _SMTPCredential_username(ctx context.Context, field graphql.CollectedField, obj *model.SMTPCredential) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -528,6 +551,11 @@ func (ec *executionContext) _SMTPCredential(ctx context.Context, sel ast.Selecti
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "mode":
+			out.Values[i] = ec._SMTPCredential_mode(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "username":
 			out.Values[i] = ec._SMTPCredential_username(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -786,6 +814,16 @@ func (ec *executionContext) marshalNSMTPCredentialEdge2ᚖgithubᚗcomᚋpostrid
 		return graphql.Null
 	}
 	return ec._SMTPCredentialEdge(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNSMTPCredentialMode2githubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐSMTPCredentialMode(ctx context.Context, v any) (model.SMTPCredentialMode, error) {
+	var res model.SMTPCredentialMode
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNSMTPCredentialMode2githubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐSMTPCredentialMode(ctx context.Context, sel ast.SelectionSet, v model.SMTPCredentialMode) graphql.Marshaler {
+	return v
 }
 
 func (ec *executionContext) unmarshalNSMTPCredentialTLS2githubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐSMTPCredentialTLS(ctx context.Context, v any) (model.SMTPCredentialTLS, error) {

@@ -1418,6 +1418,7 @@ type ComplexityRoot struct {
 		Host       func(childComplexity int) int
 		ID         func(childComplexity int) int
 		LastUsedAt func(childComplexity int) int
+		Mode       func(childComplexity int) int
 		Name       func(childComplexity int) int
 		Port       func(childComplexity int) int
 		RevokedAt  func(childComplexity int) int
@@ -1608,6 +1609,7 @@ type ComplexityRoot struct {
 
 	TemplateVersion struct {
 		Category           func(childComplexity int) int
+		Components         func(childComplexity int) int
 		From               func(childComplexity int) int
 		PublishedAt        func(childComplexity int) int
 		PublishedBy        func(childComplexity int) int
@@ -1616,6 +1618,12 @@ type ComplexityRoot struct {
 		UnsubscribeEnabled func(childComplexity int) int
 		Variables          func(childComplexity int) int
 		Version            func(childComplexity int) int
+	}
+
+	TemplateVersionComponent struct {
+		Kind       func(childComplexity int) int
+		TemplateID func(childComplexity int) int
+		Version    func(childComplexity int) int
 	}
 
 	TemplateVersionConnection struct {
@@ -7888,6 +7896,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.SMTPCredential.LastUsedAt(childComplexity), true
+	case "SMTPCredential.mode":
+		if e.ComplexityRoot.SMTPCredential.Mode == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SMTPCredential.Mode(childComplexity), true
 	case "SMTPCredential.name":
 		if e.ComplexityRoot.SMTPCredential.Name == nil {
 			break
@@ -8645,6 +8659,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.TemplateVersion.Category(childComplexity), true
+	case "TemplateVersion.components":
+		if e.ComplexityRoot.TemplateVersion.Components == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateVersion.Components(childComplexity), true
 	case "TemplateVersion.from":
 		if e.ComplexityRoot.TemplateVersion.From == nil {
 			break
@@ -8693,6 +8713,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.TemplateVersion.Version(childComplexity), true
+
+	case "TemplateVersionComponent.kind":
+		if e.ComplexityRoot.TemplateVersionComponent.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateVersionComponent.Kind(childComplexity), true
+	case "TemplateVersionComponent.templateId":
+		if e.ComplexityRoot.TemplateVersionComponent.TemplateID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateVersionComponent.TemplateID(childComplexity), true
+	case "TemplateVersionComponent.version":
+		if e.ComplexityRoot.TemplateVersionComponent.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateVersionComponent.Version(childComplexity), true
 
 	case "TemplateVersionConnection.count":
 		if e.ComplexityRoot.TemplateVersionConnection.Count == nil {
@@ -12945,6 +12984,8 @@ type SMTPCredential implements Node {
   id: ID!
   "A name that identifies the credential."
   name: String!
+  "The mode of the credential. In test mode, emails are captured instead of sent, and all data is separate."
+  mode: SMTPCredentialMode!
   "A user name for clients that require one. The relay accepts any user name with the password."
   username: String!
   "The host to connect to."
@@ -12961,6 +13002,14 @@ type SMTPCredential implements Node {
   createdAt: DateTime!
   "When the credential was revoked; ` + "`" + `null` + "`" + ` if it is active."
   revokedAt: DateTime
+}
+
+"The mode of an SMTP credential."
+enum SMTPCredentialMode {
+  "Emails are sent."
+  LIVE
+  "Emails are captured."
+  TEST
 }
 
 "How TLS starts."
@@ -13826,10 +13875,22 @@ type TemplateVersion {
   unsubscribeEnabled: Boolean!
   "Category of emails that do not specify one."
   category: String
+  "Layout and partials that the version contains."
+  components: [TemplateVersionComponent!]!
   "When the version was published."
   publishedAt: DateTime!
   "Email address of the member, or name of the API key, that published it; ` + "`" + `null` + "`" + ` if unknown."
   publishedBy: String
+}
+
+"A layout or partial that a version of a template contains."
+type TemplateVersionComponent {
+  "Whether it is a layout or a partial."
+  kind: TemplateKind!
+  "ID of the layout or partial, prefix ` + "`" + `tpl_` + "`" + `."
+  templateId: ID!
+  "Number of its version."
+  version: Int!
 }
 
 "The content of a template in another language."
@@ -16824,6 +16885,8 @@ func (ec *executionContext) childFields_SMTPCredential(ctx context.Context, fiel
 		return ec.fieldContext_SMTPCredential_id(ctx, field)
 	case "name":
 		return ec.fieldContext_SMTPCredential_name(ctx, field)
+	case "mode":
+		return ec.fieldContext_SMTPCredential_mode(ctx, field)
 	case "username":
 		return ec.fieldContext_SMTPCredential_username(ctx, field)
 	case "host":
@@ -17214,12 +17277,26 @@ func (ec *executionContext) childFields_TemplateVersion(ctx context.Context, fie
 		return ec.fieldContext_TemplateVersion_unsubscribeEnabled(ctx, field)
 	case "category":
 		return ec.fieldContext_TemplateVersion_category(ctx, field)
+	case "components":
+		return ec.fieldContext_TemplateVersion_components(ctx, field)
 	case "publishedAt":
 		return ec.fieldContext_TemplateVersion_publishedAt(ctx, field)
 	case "publishedBy":
 		return ec.fieldContext_TemplateVersion_publishedBy(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type TemplateVersion", field.Name)
+}
+
+func (ec *executionContext) childFields_TemplateVersionComponent(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "kind":
+		return ec.fieldContext_TemplateVersionComponent_kind(ctx, field)
+	case "templateId":
+		return ec.fieldContext_TemplateVersionComponent_templateId(ctx, field)
+	case "version":
+		return ec.fieldContext_TemplateVersionComponent_version(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TemplateVersionComponent", field.Name)
 }
 
 func (ec *executionContext) childFields_TemplateVersionConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -1442,6 +1442,38 @@ func (ec *executionContext) fieldContext_TemplateVersion_category(_ context.Cont
 	return graphql.NewScalarFieldContext("TemplateVersion", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _TemplateVersion_components(ctx context.Context, field graphql.CollectedField, obj *model.TemplateVersion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TemplateVersion_components(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Components, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.TemplateVersionComponent) graphql.Marshaler {
+			return ec.marshalNTemplateVersionComponent2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐTemplateVersionComponentᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TemplateVersion_components(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "TemplateVersion",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_TemplateVersionComponent(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _TemplateVersion_publishedAt(ctx context.Context, field graphql.CollectedField, obj *model.TemplateVersion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1486,6 +1518,75 @@ func (ec *executionContext) _TemplateVersion_publishedBy(ctx context.Context, fi
 }
 func (ec *executionContext) fieldContext_TemplateVersion_publishedBy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("TemplateVersion", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _TemplateVersionComponent_kind(ctx context.Context, field graphql.CollectedField, obj *model.TemplateVersionComponent) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TemplateVersionComponent_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.TemplateKind) graphql.Marshaler {
+			return ec.marshalNTemplateKind2githubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐTemplateKind(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TemplateVersionComponent_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TemplateVersionComponent", field, false, false, errors.New("field of type TemplateKind does not have child fields"))
+}
+
+func (ec *executionContext) _TemplateVersionComponent_templateId(ctx context.Context, field graphql.CollectedField, obj *model.TemplateVersionComponent) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TemplateVersionComponent_templateId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TemplateID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TemplateVersionComponent_templateId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TemplateVersionComponent", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _TemplateVersionComponent_version(ctx context.Context, field graphql.CollectedField, obj *model.TemplateVersionComponent) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TemplateVersionComponent_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TemplateVersionComponent_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TemplateVersionComponent", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _TemplateVersionConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.TemplateVersionConnection) (ret graphql.Marshaler) {
@@ -2426,6 +2527,11 @@ func (ec *executionContext) _TemplateVersion(ctx context.Context, sel ast.Select
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "components":
+			out.Values[i] = ec._TemplateVersion_components(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "publishedAt":
 			out.Values[i] = ec._TemplateVersion_publishedAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -2434,6 +2540,54 @@ func (ec *executionContext) _TemplateVersion(ctx context.Context, sel ast.Select
 		case "publishedBy":
 			out.Values[i] = ec._TemplateVersion_publishedBy(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var templateVersionComponentImplementors = []string{"TemplateVersionComponent"}
+
+func (ec *executionContext) _TemplateVersionComponent(ctx context.Context, sel ast.SelectionSet, obj *model.TemplateVersionComponent) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, templateVersionComponentImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("TemplateVersionComponent")
+		case "kind":
+			out.Values[i] = ec._TemplateVersionComponent_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "templateId":
+			out.Values[i] = ec._TemplateVersionComponent_templateId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "version":
+			out.Values[i] = ec._TemplateVersionComponent_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -2804,6 +2958,32 @@ func (ec *executionContext) marshalNTemplateVersion2ᚖgithubᚗcomᚋpostrider�
 		return graphql.Null
 	}
 	return ec._TemplateVersion(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNTemplateVersionComponent2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐTemplateVersionComponentᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.TemplateVersionComponent) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNTemplateVersionComponent2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐTemplateVersionComponent(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNTemplateVersionComponent2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐTemplateVersionComponent(ctx context.Context, sel ast.SelectionSet, v *model.TemplateVersionComponent) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._TemplateVersionComponent(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNTemplateVersionConnection2githubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐTemplateVersionConnection(ctx context.Context, sel ast.SelectionSet, v model.TemplateVersionConnection) graphql.Marshaler {

@@ -1204,6 +1204,8 @@ type SMTPCredential struct {
 	ID string `json:"id"`
 	// A name that identifies the credential.
 	Name string `json:"name"`
+	// The mode of the credential. In test mode, emails are captured instead of sent, and all data is separate.
+	Mode SMTPCredentialMode `json:"mode"`
 	// A user name for clients that require one. The relay accepts any user name with the password.
 	Username string `json:"username"`
 	// The host to connect to.
@@ -1402,10 +1404,22 @@ type TemplateVersion struct {
 	UnsubscribeEnabled bool `json:"unsubscribeEnabled"`
 	// Category of emails that do not specify one.
 	Category *string `json:"category,omitempty"`
+	// Layout and partials that the version contains.
+	Components []*TemplateVersionComponent `json:"components"`
 	// When the version was published.
 	PublishedAt time.Time `json:"publishedAt"`
 	// Email address of the member, or name of the API key, that published it; `null` if unknown.
 	PublishedBy *string `json:"publishedBy,omitempty"`
+}
+
+// A layout or partial that a version of a template contains.
+type TemplateVersionComponent struct {
+	// Whether it is a layout or a partial.
+	Kind TemplateKind `json:"kind"`
+	// ID of the layout or partial, prefix `tpl_`.
+	TemplateID string `json:"templateId"`
+	// Number of its version.
+	Version int `json:"version"`
 }
 
 // A time range.
@@ -2097,6 +2111,50 @@ func (e *Role) UnmarshalGQL(v any) error {
 }
 
 func (e Role) MarshalGQL(w io.Writer) {
+	fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+// The mode of an SMTP credential.
+type SMTPCredentialMode string
+
+const (
+	// Emails are sent.
+	SMTPCredentialModeLive SMTPCredentialMode = "LIVE"
+	// Emails are captured.
+	SMTPCredentialModeTest SMTPCredentialMode = "TEST"
+)
+
+var AllSMTPCredentialMode = []SMTPCredentialMode{
+	SMTPCredentialModeLive,
+	SMTPCredentialModeTest,
+}
+
+func (e SMTPCredentialMode) IsValid() bool {
+	switch e {
+	case SMTPCredentialModeLive, SMTPCredentialModeTest:
+		return true
+	}
+	return false
+}
+
+func (e SMTPCredentialMode) String() string {
+	return string(e)
+}
+
+func (e *SMTPCredentialMode) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = SMTPCredentialMode(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid SMTPCredentialMode", str)
+	}
+	return nil
+}
+
+func (e SMTPCredentialMode) MarshalGQL(w io.Writer) {
 	fmt.Fprint(w, strconv.Quote(e.String()))
 }
 

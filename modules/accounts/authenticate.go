@@ -51,10 +51,10 @@ func (s *Service) Authenticate(ctx context.Context, bearer string, from netip.Ad
 	if !isSecret(bearer) {
 		return Caller{}, fault.Unauthenticated()
 	}
-	return s.AuthenticateHash(ctx, keyHash(hashSecret(bearer)), from)
+	return s.AuthenticateHash(ctx, keyHash(HashSecret(bearer)), from)
 }
 
-// AuthenticateHash is Authenticate for a caller that has only the SHA-256 of a secret.
+// AuthenticateHash is Authenticate for a caller that has only the hash of a secret (HashSecret).
 func (s *Service) AuthenticateHash(ctx context.Context, hash [sha256.Size]byte, from netip.Addr) (Caller, error) {
 	found, err := s.keys.Get(ctx, hash, s.loadCredential)
 	if err != nil {

@@ -96,12 +96,17 @@ func (in NewKey) normalize() (NewKey, fault.Fields) {
 	return in, wrong
 }
 
+// CheckMode adds an error to wrong if a key or an SMTP credential of a mode cannot be created.
+func (s *Service) CheckMode(wrong fault.Fields, mode string) {
+	if mode == string(apikey.ModeTest) && s.config.NoTestMode {
+		wrong.Add("mode", "cannot be test, because the module testmode is disabled")
+	}
+}
+
 // CreateKey creates an API key. Only its response contains the secret.
 func (s *Service) CreateKey(ctx context.Context, in NewKey) (*ent.APIKey, secret.String, error) {
 	in, wrong := in.normalize()
-	if in.Mode == apikey.ModeTest && s.config.NoTestMode {
-		wrong.Add("mode", "cannot be test, because the module testmode is disabled")
-	}
+	s.CheckMode(wrong, string(in.Mode))
 	if err := wrong.Err(); err != nil {
 		return nil, secret.String{}, err
 	}
@@ -156,7 +161,7 @@ func (s *Service) EnsureKey(ctx context.Context, accountID, name string, token s
 	if err := s.requireAccount(ctx, accountID); err != nil {
 		return nil, err
 	}
-	hash := hashSecret(token.Reveal())
+	hash := HashSecret(token.Reveal())
 	find := func() (*ent.APIKey, error) { return s.db.Ent.APIKey.Query().Where(apikey.Hash(hash)).Only(ctx) }
 	found, err := find()
 	if ent.IsNotFound(err) {

@@ -16,13 +16,12 @@ func newSecret(mode apikey.Mode) (token secret.String, hash []byte) {
 		prefix += testTag
 	}
 	token, _ = secret.NewToken(prefix)
-	return token, hashSecret(token.Reveal())
+	return token, HashSecret(token.Reveal())
 }
 
-// hashSecret returns the hash by which a secret is stored and looked up. Earlier versions of Postrider know no test
-// mode, and would send with a test key: the hash differs from theirs, so they refuse it. It also differs from that of
-// the relay, which has no test mode.
-func hashSecret(token string) []byte {
+// HashSecret returns the hash by which a secret is stored and looked up. Earlier versions of Postrider know no test
+// mode, and would send with a test key: the hash differs from theirs, so they refuse it.
+func HashSecret(token string) []byte {
 	if isTestSecret(token) {
 		return secret.HashToken(testTag + token)
 	}

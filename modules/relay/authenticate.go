@@ -12,11 +12,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/postrider/postrider/ent/smtpcredential"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/credentials"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/runtime/base/fault"
-	"github.com/postrider/postrider/runtime/base/secret"
+	"github.com/postrider/postrider/runtime/base/id"
 )
 
 const (
@@ -47,7 +48,7 @@ type signedInWith struct {
 // up API keys. The password alone identifies the account, so any user name is accepted: clients that migrate
 // from another service keep theirs. Every failed check returns Unauthorized.
 func (s *Credentials) authenticate(ctx context.Context, password string, from netip.Addr) (signedInWith, error) {
-	with := signedInWith{hash: passwordHash(secret.HashToken(password)), from: from,
+	with := signedInWith{hash: passwordHash(hashPassword(password)), from: from,
 		apiKey: strings.HasPrefix(password, accounts.KeyPrefix)}
 	var found credential
 	var err error
@@ -75,6 +76,7 @@ func (s *Credentials) byKey(ctx context.Context, with signedInWith) (credential,
 	case err != nil:
 		return credential{}, err
 	}
+	caller.TestAllowed = true // mail of test mode is captured
 	return credential{caller: caller, known: caller.MaySend()}, nil
 }
 
@@ -102,22 +104,29 @@ func (s *Credentials) recheckCredential(ctx context.Context, with signedInWith) 
 }
 
 const selectCredential = `
-SELECT k.id, k.account_id, coalesce(k.domain_ids, '[]'::jsonb)::text, a.suspended_at IS NOT NULL, ` + accounts.ResidenceColumns + `, ` + credentials.Columns + `
+SELECT k.id, k.account_id, k.mode, coalesce(k.domain_ids, '[]'::jsonb)::text, a.suspended_at IS NOT NULL, ` + accounts.ResidenceColumns + `, ` + credentials.Columns + `
   FROM smtp_credentials k JOIN accounts a ON a.id = k.account_id ` + credentials.Joins + `
  WHERE k.hash = $1 AND k.revoked_at IS NULL`
 
 func (s *Credentials) loadCredential(ctx context.Context, hash passwordHash) (credential, error) {
 	found := credential{known: true}
-	var domainIDs string
+	var domainIDs, mode string
 	var by credentials.Row
 	err := s.db.SQL.QueryRowContext(ctx, selectCredential, hash[:]).
-		Scan(slices.Concat([]any{&found.id, &found.caller.AccountID, &domainIDs, &found.caller.Suspended},
+		Scan(slices.Concat([]any{&found.id, &found.caller.AccountID, &mode, &domainIDs, &found.caller.Suspended},
 			found.caller.Residence.ScanTargets(), by.ScanTargets())...)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return credential{}, nil
 	case err != nil:
 		return credential{}, err
+	}
+	switch smtpcredential.Mode(mode) {
+	case smtpcredential.ModeLive:
+	case smtpcredential.ModeTest:
+		found.caller.AccountID, found.caller.TestAllowed = id.TestTenantOf(found.caller.AccountID), true
+	default: // of a newer version
+		return credential{}, nil
 	}
 	found.caller.Scope, found.caller.Creator = rights.ScopeSending, by.Creator()
 	found.known = found.caller.Allows(rights.Send) // its creator may have lost the right in the meantime

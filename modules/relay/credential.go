@@ -21,16 +21,14 @@ import (
 	"github.com/postrider/postrider/runtime/web/idempotency"
 )
 
-// PasswordPrefix is the prefix of every password. Outside cell 0, the number of the cell follows (id.KeyTag).
-const PasswordPrefix = "svs_"
-
 const maxDomainIDs = 100
 
 // NewCredential is the input of Create.
 type NewCredential struct {
 	AccountID string
 	Name      string
-	DomainIDs []string // domains that it may send from; empty means all
+	Mode      smtpcredential.Mode // empty means live
+	DomainIDs []string            // domains that it may send from; empty means all
 	// MadeBy is the id of the API key that makes the request, whose domains the credential cannot exceed. It
 	// is empty if the operator makes the request.
 	MadeBy string
@@ -53,6 +51,12 @@ func (in NewCredential) normalize() (NewCredential, fault.Fields) {
 	if in.Name = accounts.CheckName(wrong, "name", in.Name); in.Name == "" && wrong["name"] == "" {
 		wrong.Add("name", "is required")
 	}
+	if in.Mode == "" {
+		in.Mode = smtpcredential.ModeLive
+	}
+	if err := smtpcredential.ModeValidator(in.Mode); err != nil {
+		wrong.Add("mode", "must be one of live, test")
+	}
 	if len(in.DomainIDs) > maxDomainIDs {
 		wrong.Add("domain_ids", "must have at most %d entries", maxDomainIDs)
 	}
@@ -67,10 +71,11 @@ func (in NewCredential) normalize() (NewCredential, fault.Fields) {
 // Create creates a credential. Only its response contains the password.
 func (s *Credentials) Create(ctx context.Context, in NewCredential) (*ent.SMTPCredential, secret.String, error) {
 	in, wrong := in.normalize()
+	s.accounts.CheckMode(wrong, string(in.Mode))
 	if err := wrong.Err(); err != nil {
 		return nil, secret.String{}, err
 	}
-	password, hash := secret.NewToken(PasswordPrefix + id.KeyTag())
+	password, hash := newPassword(in.Mode)
 	var made *ent.SMTPCredential
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		maker, err := in.checkBounds(ctx, tx)
@@ -132,7 +137,7 @@ func boundDomains(asked, owned, allowed []string) fault.Fields {
 
 func insert(c *ent.SMTPCredentialClient, in NewCredential, hash []byte) *ent.SMTPCredentialCreate {
 	create := c.Create().SetID(id.New(id.SMTPCredential)).SetAccountID(in.AccountID).SetName(in.Name).SetHash(hash).
-		SetDomainIds(in.DomainIDs)
+		SetMode(in.Mode).SetDomainIds(in.DomainIDs)
 	if in.CreatedBy != "" {
 		create.SetCreatedBy(in.CreatedBy)
 	}
@@ -146,11 +151,13 @@ func (s *Credentials) Ensure(ctx context.Context, accountID, name string,
 	in, wrong := NewCredential{AccountID: accountID, Name: name}.normalize()
 	if !strings.HasPrefix(password.Reveal(), PasswordPrefix) || len(password.Reveal()) < len(PasswordPrefix)+20 {
 		wrong.Add("password", "must be %s followed by at least 20 characters", PasswordPrefix)
+	} else if testPassword.MatchString(password.Reveal()) {
+		wrong.Add("password", "cannot begin with %s%s, which is for test mode", PasswordPrefix, testTag)
 	}
 	if err := wrong.Err(); err != nil {
 		return nil, err
 	}
-	hash := secret.HashToken(password.Reveal())
+	hash := hashPassword(password.Reveal())
 	find := func() (*ent.SMTPCredential, error) {
 		return s.db.Ent.SMTPCredential.Query().Where(smtpcredential.Hash(hash)).Only(ctx)
 	}

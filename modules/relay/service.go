@@ -13,6 +13,7 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/intake"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/web/idempotency"
@@ -48,6 +49,7 @@ type Sender interface {
 type Accounts interface {
 	AuthenticateHash(ctx context.Context, hash [sha256.Size]byte, from netip.Addr) (accounts.Caller, error)
 	Account(ctx context.Context, accountID string) (accounts.Account, error)
+	CheckMode(wrong fault.Fields, mode string)
 }
 
 // Rate counts one message of an account as one request.

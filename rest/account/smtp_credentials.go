@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/smtpcredential"
 	"github.com/postrider/postrider/modules/relay"
 	"github.com/postrider/postrider/rest/api"
 	"github.com/postrider/postrider/rest/api/body"
@@ -31,6 +32,7 @@ const tagSMTPCredentials = "SMTP credentials"
 type smtpCredentialRecord struct {
 	ID         string            `json:"id" doc:"The ID of the SMTP credential." example:"smtp_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	Name       string            `json:"name" doc:"A human-readable name." example:"web shop"`
+	Mode       string            `json:"mode" enum:"live,test" doc:"In test mode, emails are captured instead of sent, and all data is separate from live mode."`
 	Username   string            `json:"username" doc:"A user name for clients that require one. The relay accepts any user name with the password." example:"postrider"`
 	Host       string            `json:"host" doc:"The host to connect to." example:"smtp.mail.example.com"`
 	Port       int               `json:"port" doc:"The port of the relay." example:"587"`
@@ -62,7 +64,8 @@ func SMTPCredentialRoutes(service SMTPCredentialService) api.Routes {
 	return api.NewRoutes("smtp-credentials", func(a *api.API) {
 		e := &smtpCredentialEdge{credentials: service}
 		g := a.Tag(tagSMTPCredentials, "Credentials for the SMTP relay: the user name `postrider` and a password, "+
-			"which is shown only when the credential is created. The relay applies the rules of POST /emails. The "+
+			"which is shown only when the credential is created. An API key that can send also works as the password; that "+
+			"of a test key or a credential with `mode` `test` captures the emails instead of sending them. The relay applies the rules of POST /emails. The "+
 			"header fields `X-Postrider-Unsubscribe: true`, `X-Postrider-Category`, `X-Postrider-Tag: name=value`, "+
 			"`X-Postrider-Scheduled-At`, `X-Postrider-Expires-At` and `X-Postrider-Idempotency-Key` of a message "+
 			"work like the API fields. The `250` reply contains the ID of the email.")
@@ -104,6 +107,9 @@ func credentialBody(in *relay.NewCredential) body.Object {
 	return body.Object{Name: "CreateSMTPCredential", Fields: []body.Field{
 		{Name: "name", Type: body.Text(&in.Name).Length(1, 200), Need: body.RequiredByService,
 			About: "A name to recognize the credential by.", Example: "web shop"},
+		{Name: "mode", Type: body.Choice(&in.Mode, smtpcredential.ModeLive, smtpcredential.ModeTest), Default: "live",
+			About: "With `test`, emails of the credential are captured instead of sent, and its data is separate from " +
+				"live mode. Its password begins with `svs_test_`. The mode cannot change."},
 		{Name: "domain_ids", Type: body.List(&in.DomainIDs, body.Text).Count(0, 100), About: "The domains that the " +
 			"credential may send from. Defaults to all; an empty list also means all."},
 	}, Check: func(d *body.Decoder) { d.AddErrors(fault.Classify(in.Validate()).Fields) }}
@@ -111,7 +117,7 @@ func credentialBody(in *relay.NewCredential) body.Object {
 
 func (e *smtpCredentialEdge) toRecord(c *ent.SMTPCredential) smtpCredentialRecord {
 	host, port, tls := e.credentials.Endpoint()
-	return smtpCredentialRecord{ID: c.ID, Name: c.Name, Username: relay.Username, Host: host, Port: port, TLS: tls,
+	return smtpCredentialRecord{ID: c.ID, Name: c.Name, Mode: string(c.Mode), Username: relay.Username, Host: host, Port: port, TLS: tls,
 		DomainIDs:  wire.List(c.DomainIds),
 		LastUsedAt: wire.OptionalTime{At: c.LastUsedAt}, CreatedAt: wire.Time(c.CreatedAt),
 		RevokedAt: wire.OptionalTime{At: c.RevokedAt}}
@@ -147,7 +153,7 @@ func (e *smtpCredentialEdge) revokeCredential(ctx context.Context, accountID, cr
 
 func smtpCredentialExample() map[string]any {
 	return map[string]any{
-		"id": "smtp_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "web shop", "username": "postrider", "host": "smtp.mail.example.com", "port": 587, "tls": "starttls",
+		"id": "smtp_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "web shop", "mode": "live", "username": "postrider", "host": "smtp.mail.example.com", "port": 587, "tls": "starttls",
 		"domain_ids": []any{}, "last_used_at": "2026-01-15T09:40:00.000Z", "created_at": "2026-01-15T09:30:00.000Z", "revoked_at": nil,
 	}
 }

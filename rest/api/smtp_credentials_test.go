@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/smtpcredential"
 	"github.com/postrider/postrider/modules/relay"
 	"github.com/postrider/postrider/runtime/base/expect"
 	"github.com/postrider/postrider/runtime/base/fault"
@@ -23,7 +24,7 @@ type fakeRelay struct {
 
 func (f *fakeRelay) credential() *ent.SMTPCredential {
 	created := time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)
-	return &ent.SMTPCredential{ID: smtpCredentialID, Name: "web shop", Hash: []byte("never shown"), CreatedAt: created,
+	return &ent.SMTPCredential{ID: smtpCredentialID, Name: "web shop", Mode: smtpcredential.ModeLive, Hash: []byte("never shown"), CreatedAt: created,
 		LastUsedAt: &created}
 }
 

@@ -164,3 +164,50 @@ func TestJourneyTestModeRunsAutomations(t *testing.T) {
 	postEvent(t, app, `{"name": "user.created", "user_id": "u2", "email": "carol@example.net", "data": {"name": "Carol"}}`)
 	expect.Eventually(t, "a live run sends and calls", func() bool { return app.MX.Stats().Accepted == 2 && len(heard) == 1 })
 }
+
+// Mail that is submitted over SMTP in test mode is captured and never leaves: with a credential of test mode, and with
+// a test key as the password.
+func TestJourneyTestModeCapturesRelayedMail(t *testing.T) {
+	t.Parallel()
+	app := harness.Start(t, nil)
+	app.MailDomain(t, "example.net")
+	test := withKey(app, keyFor(t, app.Do, asked{"name": "tests", "mode": "test"}))
+	id, password := newCredential(t, app, asked{"name": "staging", "mode": "test"})
+	if !strings.HasPrefix(password, "svs_test_") {
+		t.Errorf("the password begins with %.9s, want svs_test_", password)
+	}
+	if got := string(app.Do(t, http.MethodGet, "/api/smtp-credentials/"+id, nil).Body); !strings.Contains(got, `"mode":"test"`) {
+		t.Errorf("the credential is %s, want it with its mode", got)
+	}
+	wantAnswer(t, "reading the credential in test mode", test.Do(t, http.MethodGet, "/api/smtp-credentials/"+id, nil),
+		http.StatusForbidden, "insufficient_scope")
+	wantAnswer(t, "creating a credential in test mode",
+		test.Do(t, http.MethodPost, "/api/smtp-credentials", asked{"name": "x"}), http.StatusForbidden, "insufficient_scope")
+
+	for to, secret := range map[string]string{"bob@example.net": password, "carol@example.net": test.APIKey} {
+		s := dialRelay(t, app)
+		s.auth("anyone", secret)
+		s.expect("235 ")
+		email := s.mustRelay("ada@dev.test", []string{to}, "From: ada@dev.test\nTo: "+to+"\nSubject: Relayed\n\nHello\n")
+		if got := latest(t, test, to).CapturedEmail; got.Mode != "test" || got.Subject != "Relayed" {
+			t.Errorf("captured %+v, want the relayed email", got)
+		}
+		waitForStatus(t, test, email, "delivered")
+		wantAnswer(t, "reading the email in live mode", app.Do(t, http.MethodGet, "/api/emails/"+email, nil), http.StatusNotFound)
+	}
+	if stats := app.MX.Stats(); stats.Connections != 0 {
+		t.Errorf("the mail host of the recipients got %d connections, want none", stats.Connections)
+	}
+
+	wantAnswer(t, "revoking the credential", app.Do(t, http.MethodDelete, "/api/smtp-credentials/"+id, nil), http.StatusOK)
+	s := dialRelay(t, app)
+	s.auth("anyone", password)
+	s.expect("535 ")
+	reader := withKey(app, keyFor(t, app.Do, asked{"name": "reader", "mode": "test", "scope": "read"}))
+	s = dialRelay(t, app)
+	s.auth("anyone", reader.APIKey)
+	s.expect("535 ")
+	live := signIn(t, app)
+	live.mustRelay("ada@dev.test", []string{"bob@example.net"}, "From: ada@dev.test\nTo: bob@example.net\nSubject: Live\n\nHello\n")
+	expect.Eventually(t, "the live email is delivered", func() bool { return app.MX.Stats().Accepted == 1 })
+}

@@ -17,7 +17,7 @@ var tokenSources = map[string][]string{
 	"modules/accounts/secret.go":           {"API key"},
 	"modules/accounts/operatorkey.go":      {"Operator key"},
 	"modules/accounts/moves/move.go":       {"Move code"},
-	"modules/relay/credential.go":          {"SMTP credential"},
+	"modules/relay/password.go":            {"SMTP credential"},
 	"modules/webhooks/endpoint.go":         {"Webhook signing secret"},
 	"modules/webhooks/change.go":           {"Webhook signing secret"},
 	"modules/signin/totp.go":               {"Recovery code", "Code of the authenticator app", "Secret of a new authenticator app"},

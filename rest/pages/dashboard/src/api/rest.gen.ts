@@ -112,7 +112,7 @@ export interface components {
     CreateAutomation: { description?: string | null; goal?: (components['schemas']["GoalDefinition"]) | (null); name: string; steps: (components['schemas']["StepDefinition"])[]; timezone?: string | null; trigger: (components['schemas']["TriggerDefinition"]) }
     CreateInvitation: { email: string; role: "owner" | "admin" | "developer" | "billing" | "viewer" }
     CreateOperatorKey: { allowed_ips?: (string)[] | null; expires_at?: string | null; name: string }
-    CreateSMTPCredential: { domain_ids?: (string)[] | null; name: string }
+    CreateSMTPCredential: { domain_ids?: (string)[] | null; mode?: "live" | "test" | null; name: string }
     CreateUserAsOperator: { email: string; name?: string | null }
     CreateWebhook: { description?: string | null; events?: ("account.rate_exceeded" | "account.usage_reached" | "automation.completed" | "automation.failed" | "automation.started" | "automation.step_completed" | "contact.unsubscribed" | "domain.added" | "domain.claim_started" | "domain.claimed" | "domain.deleted" | "domain.deliverability_degraded" | "domain.dkim_rotated" | "domain.failed" | "domain.lost" | "domain.temporary_failure" | "domain.updated" | "domain.verified" | "email.bounced" | "email.cancelled" | "email.clicked" | "email.complained" | "email.delivered" | "email.delivery_delayed" | "email.failed" | "email.opened" | "email.received" | "email.scheduled" | "email.sent" | "email.suppressed" | "suppression.added" | "suppression.removed" | "webhook.disabled")[] | null; filter?: (components['schemas']["WebhookFilterInput"]) | (null); headers?: Record<string, string> | null; rate_limit?: number | null; url: string }
     CreatedAccountAnswer: { account: components['schemas']["OperatorAccountRecord"] }
@@ -396,7 +396,7 @@ export interface components {
     SmsMessageDetail: { attempts: (components['schemas']["SmsAttempt"])[]; automation_id: string | null; country: string; created_at: string; encoding: "gsm7" | "ucs2"; error: string | null; error_code: string | null; from: string | null; id: string; next_at: string | null; provider: "capture" | "twilio" | "http" | null; provider_id: string | null; run_id: string | null; segments: number; sent_at: string | null; status: "queued" | "sent" | "delivered" | "failed" | "unknown"; text: string; to: string }
     SmtpCredentialAnswer: { smtp_credential: components['schemas']["SmtpCredentialRecord"] }
     SmtpCredentialList: { has_more: boolean; next_cursor: string | null; smtp_credentials: (components['schemas']["SmtpCredentialRecord"])[] }
-    SmtpCredentialRecord: { created_at: string; domain_ids: (string)[]; host: string; id: string; last_used_at: string | null; name: string; port: number; revoked_at: string | null; tls: "starttls" | "implicit"; username: string }
+    SmtpCredentialRecord: { created_at: string; domain_ids: (string)[]; host: string; id: string; last_used_at: string | null; mode: "live" | "test"; name: string; port: number; revoked_at: string | null; tls: "starttls" | "implicit"; username: string }
     SourceShare: { address: string; at_risk: number; dkim: number; dmarc: number; messages: number; name: string | null; ours: boolean; quarantined: number; rejected: number; service: string | null; spf: number }
     SplitStep: { key?: string; name?: string; next?: (components['schemas']["StepTarget"]); type: "split"; variants: (components['schemas']["SplitVariant"])[] }
     SplitVariant: { goto?: string; key: string; weight: number }

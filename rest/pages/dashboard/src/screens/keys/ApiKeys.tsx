@@ -12,12 +12,13 @@ import { RenameKey } from './Acts'
 import { CredentialTable } from './CredentialTable'
 import { DomainNames, useDomains } from './domains'
 import { lookOf, scopes } from './look'
+import { modeChoice } from './Mode'
 import { ApiKeyList, type ApiKeyRowFragment } from './queries.gen'
 
 type Row = ApiKeyRowFragment
 
 const stateChoice = { field: 'is', label: 'Any status', values: [{ value: 'active', name: 'Active' }, { value: 'expired', name: 'Expired' }, { value: 'revoked', name: 'Revoked' }] }
-const choices = [stateChoice, { field: 'mode', label: 'Any mode', values: [{ value: 'live', name: 'Live' }, { value: 'test', name: 'Test' }] }, { field: 'scope', label: 'Any scope', values: Object.values(scopes).map((s) => ({ value: s.value, name: s.word })) }]
+const choices = [stateChoice, modeChoice, { field: 'scope', label: 'Any scope', values: Object.values(scopes).map((s) => ({ value: s.value, name: s.word })) }]
 
 function matches(k: Row, q: string): boolean {
   const is = termValue(q, 'is')

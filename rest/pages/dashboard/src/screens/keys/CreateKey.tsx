@@ -1,7 +1,6 @@
 import { useState, type FormEvent } from 'react'
 import { now } from '@/api/clock'
 import { unwrap, rest } from '@/api/rest'
-import { useViewer } from '@/app/viewer'
 import { CodeBlock } from '@/parts/CodeBlock'
 import { useSample } from '@/parts/sample'
 import { exportKey, snippet } from '@/parts/snippets'
@@ -10,23 +9,21 @@ import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Field, keepSecret, OneTimeSecret, useWrite } from '@/parts/Form'
 import { DomainChoice, useDomains } from './domains'
 import { allPermissions, scopes, type Permission } from './look'
+import { ModeField, type Mode } from './Mode'
 import { networkErrors, NetworksField, parseNetworks } from './Networks'
 
 type Scope = 'full' | 'sending' | 'read'
 
 const scopeOf = (value: string): Scope => Object.values(scopes).find((s) => s.value === value)?.value ?? 'sending'
 
-const modes = [{ value: 'live', word: 'Live', means: 'Emails are sent.' }, { value: 'test', word: 'Test', means: 'Emails are captured, not sent. Data is separate from live mode.' }] as const
-
 const ends = [{ days: 0, name: 'Never' }, { days: 1, name: 'In 1 day' }, { days: 30, name: 'In 30 days' }, { days: 90, name: 'In 90 days' }, { days: 365, name: 'In 1 year' }]
 
 export function CreateKey({ scope: initial = 'sending', onClose, made }: { scope?: string; onClose: () => void; made: () => void }) {
-  const { has } = useViewer()
   const domains = useDomains()
   const sample = useSample()
   const [name, setName] = useState('')
   const [scope, setScope] = useState<Scope>(scopeOf(initial))
-  const [mode, setMode] = useState<'live' | 'test'>('live')
+  const [mode, setMode] = useState<Mode>('live')
   const [days, setDays] = useState(0)
   const [ids, setIds] = useState<string[]>([])
   const [networks, setNetworks] = useState('')
@@ -59,14 +56,7 @@ export function CreateKey({ scope: initial = 'sending', onClose, made }: { scope
         <Field label="Name" hint="Name the app that will use this key." error={create.fieldErrors.name}>
           {(p) => <input {...p} className="input" value={name} onChange={(e) => setName(e.target.value)} placeholder="web shop" required maxLength={200} autoFocus autoComplete="off" />}
         </Field>
-        {has('testmode') && (
-          <fieldset className="grid gap-1.5">
-            <legend className="mb-1 font-medium">Mode</legend>
-            {modes.map((m) => (
-              <label key={m.value} className="flex items-start gap-2"><input type="radio" name="mode" className="mt-1 accent-accent-fill" checked={mode === m.value} onChange={() => setMode(m.value)} /><span>{m.word}<span className="block text-xs text-ink-3">{m.means}</span></span></label>
-            ))}
-          </fieldset>
-        )}
+        <ModeField value={mode} onChange={setMode} />
         <fieldset className="grid gap-1.5">
           <legend className="mb-1 font-medium">Scope</legend>
           {Object.values(scopes).map((s) => (

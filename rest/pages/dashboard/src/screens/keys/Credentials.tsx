@@ -8,16 +8,18 @@ import { termValue, parseTerms } from '@/parts/FilterBar'
 import { CredentialTable } from './CredentialTable'
 import { DomainNames, useDomains } from './domains'
 import { lookOf } from './look'
+import { modeChoice } from './Mode'
 import { SmtpCredentialList, type SmtpCredentialRowFragment } from './queries.gen'
 
 type Row = SmtpCredentialRowFragment
 
-const choices = [{ field: 'is', label: 'Any status', values: [{ value: 'active', name: 'Active' }, { value: 'revoked', name: 'Revoked' }] }]
+const choices = [{ field: 'is', label: 'Any status', values: [{ value: 'active', name: 'Active' }, { value: 'revoked', name: 'Revoked' }] }, modeChoice]
 
 function matches(k: Row, q: string): boolean {
   const is = termValue(q, 'is')
-  const words = parseTerms(q).filter((t) => t.field !== 'is').map((t) => t.text.toLowerCase())
-  return (!is || lookOf(k).word.toLowerCase() === is) && words.every((w) => k.name.toLowerCase().includes(w) || k.id === w)
+  const mode = termValue(q, 'mode')
+  const words = parseTerms(q).filter((t) => !['is', 'mode'].includes(t.field ?? '')).map((t) => t.text.toLowerCase())
+  return (!is || lookOf(k).word.toLowerCase() === is) && (!mode || k.mode.toLowerCase() === mode) && words.every((w) => k.name.toLowerCase().includes(w) || k.id === w)
 }
 
 export const tlsWord = (tls: string) => (tls.toUpperCase() === 'IMPLICIT' ? 'Implicit TLS' : 'STARTTLS')
@@ -30,6 +32,7 @@ export function Credentials({ create }: { create?: ReactNode }) {
       placeholder="Name" choices={choices} matches={matches} noMatch="No credentials match this filter."
       empty={<EmptyState icon={Server} title="No SMTP credentials yet" action={create}>For apps that send over SMTP. You get a server, a username and a password, which is shown once.</EmptyState>}
       columns={[
+        { key: 'mode', head: 'Mode', width: '72px', from: 'mid', cell: (k) => <span className="chip">{k.mode === 'TEST' ? 'Test' : 'Live'}</span> },
         { key: 'server', head: 'Server', width: '232px', from: 'mid', cell: (k) => <span className="flex min-w-0 items-center gap-0.5" title={tlsWord(k.tls)}><code className="truncate text-ink-2">{k.host}:{k.port}</code><CopyButton text={`${k.host}:${k.port}`} label="Copy host and port" /></span> },
         { key: 'user', head: 'Username', width: '124px', from: 'wide', cell: (k) => <span className="flex items-center gap-0.5"><code className="text-ink-2">{k.username}</code><CopyButton text={k.username} label="Copy username" /></span> },
         { key: 'domains', head: 'Domains', width: '160px', from: 'wide', cell: (k) => <DomainNames ids={k.domainIds} domains={domains} /> },
