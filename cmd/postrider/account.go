@@ -18,6 +18,7 @@ type accountCommand struct {
 	Update accountUpdateCommand `cmd:"" help:"Update an account and print it as JSON. Takes effect within 5 seconds."`
 	Export accountExportCommand `cmd:"" help:"Write an account with its settings and history to a file."`
 	Import accountImportCommand `cmd:"" help:"Create the account of a file that account export wrote, and print what it contains as JSON."`
+	Move   accountMoveCommand   `cmd:"" help:"Move an account to another installation while clients use it."`
 	Finish accountFinishCommand `cmd:"" name:"finish-move" help:"End an account that was exported with --move, and print the move code as JSON."`
 	Cancel accountCancelCommand `cmd:"" name:"cancel-move" help:"Resume an account that was exported with --move."`
 	Start  accountStartCommand  `cmd:"" name:"start-move" help:"Start the imported copy of an account whose move has finished at the source."`

@@ -2,10 +2,58 @@ package main
 
 import (
 	"context"
+	"os"
+	"strings"
+	"time"
 
 	"github.com/postrider/postrider/modules/accounts/moves"
+	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/storage/db"
 )
+
+type accountMoveCommand struct {
+	settingFlags `settings:"tool,POSTRIDER_MASTER_KEY,POSTRIDER_BLOBS"`
+
+	Account string        `arg:"" help:"Email or ID of the account." placeholder:"EMAIL"`
+	To      string        `help:"Base URL of the target." placeholder:"URL" required:""`
+	KeyFile string        `help:"File with an operator key of the target." placeholder:"FILE" required:"" type:"existingfile"`
+	Plan    string        `help:"Plan of the account at the target (default: the plan with the same ID)." placeholder:"PLAN"`
+	Wait    time.Duration `help:"How long to wait for work in progress before the account resumes." default:"2m"`
+}
+
+func (c *accountMoveCommand) Run(s *session) error {
+	key, err := os.ReadFile(c.KeyFile)
+	if err != nil {
+		return err
+	}
+	target, err := moves.NewRemote(c.To, secret.New(strings.TrimSpace(string(key))), c.Plan)
+	if err != nil {
+		return err
+	}
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	return withServices(s.ctx, silenceLogs(cfg, false), func(of services) error {
+		service, err := of.accounts()
+		if err != nil {
+			return err
+		}
+		found, err := service.Find(s.ctx, c.Account)
+		if err != nil {
+			return err
+		}
+		options, err := s.transferOptions(of, false)
+		if err != nil {
+			return err
+		}
+		if err := moves.Move(s.ctx, of.store.DB, found.ID, target, moves.Options{Options: options,
+			Patience: c.Wait, Count: of.statistics().Count}); err != nil {
+			return err
+		}
+		return s.print(map[string]string{"account_id": found.ID, "moved_to": target.BaseURL()})
+	})
+}
 
 type accountFinishCommand struct {
 	toolSettings

@@ -65,8 +65,11 @@ func (c *accountExportCommand) Run(s *session) error {
 // exportMove exports an account that is being moved.
 func (of services) exportMove(ctx context.Context, d *db.DB, accountID string, to io.Writer,
 	o transfer.Options) (*transfer.Result, error) {
-	counting := statistics.New(statistics.Params{DB: d, Facts: bus.NewLog(d), Logger: of.log})
-	return moves.ExportMove(ctx, d, accountID, to, moves.Options{Options: o, Count: counting.Count})
+	return moves.ExportMove(ctx, d, accountID, to, moves.Options{Options: o, Count: of.statistics().Count})
+}
+
+func (of services) statistics() *statistics.Service {
+	return statistics.New(statistics.Params{DB: of.store.DB, Facts: bus.NewLog(of.store.DB), Logger: of.log})
 }
 
 // writeWhole writes a file that appears under its name when it is complete. It replaces no file.

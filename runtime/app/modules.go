@@ -91,6 +91,7 @@ var registry = []Module{
 			routesOf(func(s *brand.Service) api.Routes { return restaccount.BrandRoutes(s) }),
 			routesOf(func(s *accounts.Service) api.Routes { return restaccount.KeyRoutes(s) }),
 		},
+		Edges: accountMoves,
 	},
 	{
 		Name: "domains", Line: "sending domains: keys, DNS records, verification, the sandbox domain",

@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/admission"
 	"github.com/postrider/postrider/modules/accounts/brand"
+	"github.com/postrider/postrider/modules/accounts/moves"
 	"github.com/postrider/postrider/modules/billing"
 	"github.com/postrider/postrider/modules/devinbox"
 	"github.com/postrider/postrider/modules/devinbox/hooks"
@@ -23,6 +24,7 @@ import (
 	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/rest/api"
 	"github.com/postrider/postrider/rest/callbacks"
+	restmoves "github.com/postrider/postrider/rest/moves"
 	"github.com/postrider/postrider/rest/pages/dashboard"
 	"github.com/postrider/postrider/rest/pages/devhooks"
 	inboxpages "github.com/postrider/postrider/rest/pages/devinbox"
@@ -30,9 +32,14 @@ import (
 	"github.com/postrider/postrider/rest/pages/unsubscribe"
 	"github.com/postrider/postrider/rest/pages/welcome"
 	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/ops/config"
 	"github.com/postrider/postrider/runtime/ops/module"
+	"github.com/postrider/postrider/runtime/ops/store"
+	"github.com/postrider/postrider/runtime/ops/transfer"
+	"github.com/postrider/postrider/runtime/storage/blob"
+	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // webPage is a handler of the mux for browsers.
@@ -94,6 +101,15 @@ var unsubscribeLinks = fx.Options(
 			}})}
 	}),
 )
+
+// accountMoves receives accounts from other installations.
+var accountMoves = provideLinks(func(a *accounts.Service, d *db.DB, box *secret.Box, objects blob.Store, o Options,
+	cfg setting.Values, log *slog.Logger) (link, error) {
+	door, err := admission.New(a, nil, config.TrustedProxies.Get(cfg), config.BaseURL.Get(cfg))
+	receiver := &moves.Receiver{DB: d, Accounts: a, Options: transfer.Options{Keys: store.MarksOf(box), Program: o.Version,
+		Objects: objects, Credentials: true, Progress: func(string) {}}}
+	return link{prefix: moves.Path, handler: restmoves.New(receiver, door, log)}, err
+})
 
 // stripeEvents receives the events of the payment provider.
 var stripeEvents = provideLinks(func(s *billing.Service, log *slog.Logger) link {

@@ -16,8 +16,17 @@ type requestBody struct {
 	leave    func() // releases the place; nil if it has none
 	near     hold   // of the memory for bytes that were read
 	spare    int64  // bytes counted in advance and not read yet
+	streamed bool   // the handler keeps nothing of what it has read
 	ended    bool
 	err      error
+}
+
+// StreamBody declares that the handler of a request keeps nothing of its body in memory. Only one step of it is then
+// counted.
+func StreamBody(body io.Reader) {
+	if b, is := body.(*requestBody); is {
+		b.streamed = true
+	}
 }
 
 const (
@@ -60,6 +69,10 @@ func (b *requestBody) reserveRead() error {
 		x.budget.arriving.addHold(&b.near, x.owner, smallContent)
 	}
 	if b.spare > 0 {
+		return nil
+	}
+	if b.streamed {
+		b.spare = bodyStep
 		return nil
 	}
 	if err := b.near.takeUnits(x.request.Context(), bodyStep, bodyPatience); err != nil {

@@ -133,6 +133,22 @@ func TestBodyReadByItsHandlerIsCounted(t *testing.T) {
 	}
 }
 
+// A body that its handler reads as a stream may be larger than the memory for all bodies.
+func TestStreamedBodyTakesOneStep(t *testing.T) {
+	t.Parallel()
+	b := newBudget(t, func(c *Config) { c.Arriving = 256 << 10 })
+	_, got := fetch(t, serveLimited(t, b, func(w http.ResponseWriter, r *http.Request) {
+		StreamBody(r.Body)
+		n, err := io.CopyN(io.Discard, r.Body, 4<<20)
+		held := b.Usage()
+		rest, restErr := io.Copy(io.Discard, r.Body)
+		fmt.Fprintf(w, "%d bytes, %v, %t, %v", n+rest, err, held.Arriving <= smallContent+bodyStep, restErr)
+	}), http.MethodPost, strings.Repeat("x", 8<<20))
+	if want := "8388608 bytes, <nil>, true, <nil>"; string(got) != want {
+		t.Errorf("a streamed body was read with %s, want %s", got, want)
+	}
+}
+
 // The unread rest of a body is not parsed as the next request.
 func TestUnreadBodyIsNotARequest(t *testing.T) {
 	t.Parallel()

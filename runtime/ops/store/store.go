@@ -165,13 +165,14 @@ func KeyMark(cfg setting.Values) string {
 	if err != nil {
 		return ""
 	}
-	return marksOf(box)[0]
+	return MarksOf(box)[0]
 }
 
 // KeyMarks returns what KeyMark returns, for each of the master keys.
-func (s *Store) KeyMarks() []string { return marksOf(s.Box) }
+func (s *Store) KeyMarks() []string { return MarksOf(s.Box) }
 
-func marksOf(box *secret.Box) (marks []string) {
+// MarksOf returns what KeyMark returns, for each key of a box.
+func MarksOf(box *secret.Box) (marks []string) {
 	for _, derived := range box.DeriveEach("mark of backups") {
 		marks = append(marks, hex.EncodeToString(derived[:8]))
 	}

@@ -19,6 +19,7 @@ type Options struct {
 	Objects     blob.Store        // nil without an object store
 	Credentials bool              // include passwords, passkeys and other ways to sign in
 	Plan        string            // import: plan of the account instead of its own
+	MoveOnly    bool              // import: refuse files that do not belong to a move
 	Progress    func(done string) // called after each table; required
 }
 

@@ -52,6 +52,8 @@ func (o Options) accepts(m *Manifest) error {
 	switch {
 	case m.Version > moveVersion || m.Schema > db.Schema():
 		return fmt.Errorf("the file was written by a newer version (%s): update this installation first", m.Program)
+	case o.MoveOnly && m.Move == "":
+		return errors.New("the file does not belong to a move")
 	case !slices.Contains(o.Keys, m.Keys):
 		return errors.New("POSTRIDER_MASTER_KEY: the secrets of the account are encrypted with the master key of its " +
 			"installation: append that key to the keys of this one")

@@ -2,6 +2,7 @@ package journeys_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -10,12 +11,15 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/postrider/postrider/modules/accounts/moves"
 	"github.com/postrider/postrider/modules/statistics"
 	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 	"github.com/postrider/postrider/runtime/ops/store"
@@ -299,4 +303,76 @@ func TestCanceledMoveResumes(t *testing.T) {
 	})
 	makeDue(t, source, masterKey('s'))
 	wantOnce(t, source, hooks)
+}
+
+// An account moves while clients send: from one command at the source, through an operator key of the target. Every
+// email that was accepted arrives once.
+func TestLiveMoveThroughOperatorKey(t *testing.T) {
+	t.Parallel()
+	source, target, keys := twoInstallations(t)
+	operator := target.WithOperatorKey(t)
+	moveWith := func(key string) error {
+		to, err := moves.NewRemote(target.BaseURL, secret.New(key), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		withStoreOf(t, source, keys, func(s *store.Store, o transfer.Options) {
+			counting := statistics.New(statistics.Params{DB: s.DB, Facts: bus.NewLog(s.DB), Logger: slog.New(slog.DiscardHandler)})
+			err = moves.Move(t.Context(), s.DB, source.AccountID, to, moves.Options{Options: o, Count: counting.Count, Patience: time.Minute})
+		})
+		return err
+	}
+	if err := moveWith(target.APIKey); fault.KindOf(err) != fault.Forbidden {
+		t.Errorf("moving with an API key returned %v, want a refusal", err)
+	}
+	expect.Eventually(t, "the account works at the source again", func() bool {
+		return source.Do(t, http.MethodPost, "/api/emails", anEmail).Status == http.StatusOK
+	})
+
+	_, _, hooks := unfinishedWork(t, source, 3*time.Second)
+	hooks.repair()
+	ctx, stop := context.WithCancel(t.Context())
+	var sending sync.WaitGroup
+	var sent atomic.Int64
+	sending.Go(func() { // a client that repeats refused requests, as all do
+		pace := time.NewTicker(50 * time.Millisecond)
+		defer pace.Stop()
+		for range pace.C {
+			if ctx.Err() != nil {
+				return
+			}
+			got := source.Do(t, http.MethodPost, "/api/emails", asked{"from": "ada@dev.test", "to": "bob@example.net",
+				"subject": "Load " + strconv.FormatInt(sent.Load(), 10), "text": "x"})
+			switch got.Status {
+			case http.StatusOK:
+				sent.Add(1)
+			case http.StatusServiceUnavailable:
+			default:
+				t.Errorf("sending during the move: %d %s", got.Status, got.Body)
+				return
+			}
+		}
+	})
+	expect.Eventually(t, "the client sends", func() bool { return sent.Load() > 3 })
+	err := moveWith(operator.APIKey)
+	before := sent.Load()
+	if err == nil {
+		moved := withKey(target, source.APIKey)
+		expect.Eventually(t, "the target accepts events", func() bool {
+			return moved.Do(t, http.MethodPost, "/api/events",
+				json.RawMessage(`{"name": "user.verified", "user_id": "u1"}`)).Status == http.StatusAccepted
+		})
+		expect.Eventually(t, "the client sends through the redirect", func() bool { return sent.Load() > before+3 })
+	}
+	stop()
+	sending.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	makeDue(t, target, keys)
+	subjects := make([]string, sent.Load())
+	for n := range subjects {
+		subjects[n] = "Load " + strconv.Itoa(n)
+	}
+	wantOnce(t, source, hooks, subjects...)
 }
