@@ -125,7 +125,8 @@ func TestMutationsReportTheProblemsOfTheRESTAPI(t *testing.T) {
 	}
 }
 
-// Operators manage the installation with the operations of the REST API: null removes a limit, a missing field keeps it.
+// Operators manage the installation with the operations of the REST API: null removes a limit, a missing field keeps
+// it.
 func TestOperatorMutationsAreCarriedOutByTheRESTAPI(t *testing.T) {
 	t.Parallel()
 	user := `{"id":"usr_2","email":"bob@example.com","operator":false,"memberships":[]}`

@@ -51,8 +51,8 @@ func TestSampleTemplates(t *testing.T) {
 	runRemoteScripts(t, "testdata/samples")
 }
 
-// In a real browser: the sample templates are built with the editor of the dashboard alone, and are the same as those made
-// from the files.
+// In a real browser: the sample templates are built with the editor of the dashboard alone, and are the same as those
+// made from the files.
 func TestSampleTemplatesAreBuiltInABrowser(t *testing.T) {
 	expect.SkipWhenQuick(t, "make ui-test")
 	t.Parallel()

@@ -54,8 +54,8 @@ const (
 	fieldVariables = "template.variables."
 )
 
-// Render renders the published version, or that of an earlier time. Its errors have kind Invalid and name fields of a send: template,
-// template.id, template.alias, template.locale, template.time_zone, template.variables.<key>. It leaves
+// Render renders the published version, or that of an earlier time. Its errors have kind Invalid and name fields of a
+// send: template, template.id, template.alias, template.locale, template.time_zone, template.variables.<key>. It leaves
 // {{unsubscribe_url}} unchanged for the send to replace.
 func (s *Service) Render(ctx context.Context, accountID string, ref Ref, variables map[string]any) (Rendered, error) {
 	accountID = id.HomeAccount(accountID)

@@ -19,7 +19,7 @@ type Account struct {
 	SuspendedAt         *time.Time `json:"suspended_at"`
 	Unmetered           bool       `json:"unmetered"`
 	FrozenAt            *time.Time `json:"frozen_at"` // when its move to another installation began
-	Move                string     `json:"move"`      // what can be done about the move; empty if there is none
+	Move                string     `json:"move"`      // the next step of a move; empty if there is no move
 	MovedTo             *string    `json:"moved_to"`
 	BodyRetentionDays   int        `json:"body_retention_days"`
 	RecordRetentionDays int        `json:"record_retention_days"`

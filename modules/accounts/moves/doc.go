@@ -17,11 +17,11 @@
 //
 // # No work is lost or doubled
 //
-// The file contains exactly the parked work. To park a row is to shift its due time by 200 years, so that no claim finds
-// it. Claims and the accept path therefore do not know about moves. A row that a worker holds is parked once its attempt
-// has ended, or taken from the worker by the fencing number. The snapshot is exported only if it contains no work that
-// is not parked. A row that appears later, such as an email of a process that has not noticed the freeze, is not in the
-// file, is not parked, and is therefore completed at the source even after the move.
+// The file contains exactly the parked work. To park a row is to shift its due time by 200 years, so that no claim
+// finds it. Claims and the accept path therefore do not know about moves. A row that a worker holds is parked once its
+// attempt has ended, or taken from the worker by the fencing number. The snapshot is exported only if it contains no
+// work that is not parked. A row that appears later, such as an email of a process that has not noticed the freeze, is
+// not in the file, is not parked, and is therefore completed at the source even after the move.
 //
 // The copy starts only with the move code, of which the file contains the SHA-256. The source reveals the code when it
 // has ended its own rows in one transaction, provided that they are still those of the file (move_digest). After that,
@@ -30,5 +30,6 @@
 // # What is refused
 //
 // A frozen account answers reads; everything else is Unavailable with CodeAccountMoving. An account that has moved
-// redirects requests with an API key; people and SMTP clients get an error with its new base URL (accounts.Residence). Test data stays at the source.
+// redirects requests with an API key; people and SMTP clients get an error with its new base URL (accounts.Residence).
+// Test data stays at the source.
 package moves

@@ -43,8 +43,8 @@ type Remote struct {
 
 var _ Target = (*Remote)(nil)
 
-// NewRemote returns the target with a base URL. plan is the plan of the account there; "" keeps the ID of its own. Error:
-// Invalid.
+// NewRemote returns the target with a base URL. plan is the plan of the account there; "" keeps the ID of its own.
+// Error: Invalid.
 func NewRemote(baseURL string, key secret.String, plan string) (*Remote, error) {
 	baseURL, err := CheckBaseURL(baseURL)
 	if err != nil {

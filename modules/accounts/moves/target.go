@@ -16,7 +16,7 @@ import (
 // MoveStatus is the move of an account at one installation.
 type MoveStatus struct {
 	State  transfer.State
-	MoveID string // of the latest move; "" if there is none
+	MoveID string // of the latest move; "" if there was no move
 }
 
 // Receiver receives accounts from other installations.

@@ -55,9 +55,9 @@ func HomeAccount(column string) string {
 const believed = `interval '5 seconds'`
 
 // retryRefusedSQL makes steps due that were rejected because of their account, once the account or its plan has
-// changed; those of a test tenant depend on its account. Steps rejected before the change become due immediately. Steps rejected shortly after it, by a
-// process that had not seen it yet, become due when every process has. The query skips from one account to the
-// next in the index of rejected work.
+// changed; those of a test tenant depend on its account. Steps rejected before the change become due immediately. Steps
+// rejected shortly after it, by a process that had not seen it yet, become due when every process has. The query skips
+// from one account to the next in the index of rejected work.
 var retryRefusedSQL = `
 WITH RECURSIVE refused AS (
 	(SELECT account_id FROM automation_works WHERE refused_at IS NOT NULL ORDER BY account_id LIMIT 1)

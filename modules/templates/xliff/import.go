@@ -28,8 +28,8 @@ type Translation struct {
 	Untranslated []string
 }
 
-// Import reads a file and returns the translation of a template. Errors are under `xliff`, and under `xliff.` with the ID
-// of a unit.
+// Import reads a file and returns the translation of a template. Errors are under `xliff`, and under `xliff.` with the
+// ID of a unit.
 func Import(content string, source Parts) (out Translation, wrong fault.Fields) {
 	wrong = fault.Fields{}
 	read, err := parse(content)

@@ -27,8 +27,8 @@ func invitation(t testing.TB, locale string) Parts {
 		Text: read(t, "invitation"+locale+".txt")}
 }
 
-// A translation that was made by hand has the markup of its source, so that it is exported, and the import of that returns
-// the same translation.
+// A translation that was made by hand has the markup of its source, so that it is exported, and the import of that
+// returns the same translation.
 func TestTranslationsSurviveExportAndImport(t *testing.T) {
 	t.Parallel()
 	source := invitation(t, "")

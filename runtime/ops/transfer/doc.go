@@ -9,8 +9,8 @@
 //
 // The rows are a snapshot of one moment. Export copies finished work only. Queued and scheduled emails, automation runs
 // in progress and pending webhook deliveries stay at the source, because two installations would both complete them.
-// ExportParked includes them, parked, in the file of a move (modules/accounts/moves), from which Import creates a frozen
-// copy.
+// ExportParked includes them, parked, in the file of a move (modules/accounts/moves), from which Import creates a
+// frozen copy.
 //
 // Import creates all rows in one transaction, so that it can be repeated after any failure.
 //
