@@ -51,6 +51,11 @@ func TestSampleTemplates(t *testing.T) {
 	runRemoteScripts(t, "testdata/samples")
 }
 
+func TestStringsOfTemplates(t *testing.T) {
+	t.Parallel()
+	runRemoteScripts(t, "testdata/strings")
+}
+
 // In a real browser: the sample templates are built with the editor of the dashboard alone, and are the same as those
 // made from the files.
 func TestSampleTemplatesAreBuiltInABrowser(t *testing.T) {
