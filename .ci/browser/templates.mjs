@@ -47,7 +47,12 @@ await page.keyboard.press('Delete')
 await code.click()
 await page.keyboard.press('Control+End')
 await page.keyboard.type('{{ na')
-await page.getByRole('option', { name: /^name/ }).click()
+const option = page.getByRole('option', { name: /^name/ })
+await option.waitFor()
+await until('the variable is completed', async () => {
+  if (await option.isVisible()) await option.click({ timeout: 2000 }).catch(() => {}) // the editor ignores clicks while it updates the list
+  return /{{ name ?}}$/.test((await code.innerText()).trimEnd())
+})
 await until('the completed variable is saved', async () => /{{ name ?}}$/.test((await stored()).html.trimEnd()))
 
 // 3. The frame has room for 600 pixels, and the width and the color scheme of a phone are emulated.
