@@ -99,9 +99,9 @@ func (c *accountStartCommand) Run(s *session) error {
 }
 
 // withMove changes the move of an account.
-func (c *toolSettings) withMove(s *session, account string,
+func (t toolSettings) withMove(s *session, account string,
 	do func(ctx context.Context, d *db.DB, accountID string) error) error {
-	cfg, err := c.load()
+	cfg, err := t.load()
 	if err != nil {
 		return err
 	}

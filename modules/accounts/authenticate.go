@@ -126,7 +126,7 @@ func (s *Service) loadCredential(ctx context.Context, hash keyHash) (cachedCrede
 	var test bool
 	err := s.db.SQL.QueryRowContext(ctx, selectCredential, hash[:]).Scan(slices.Concat([]any{&found.caller.KeyID,
 		&found.caller.AccountID, &test, &found.caller.Scope, &permissions, &domainIDs, &allowedIPs, &found.caller.Suspended},
-		found.caller.Residence.ScanTargets(), []any{&expiresIn}, by.ScanTargets())...)
+		ScanResidence(&found.caller.Residence), []any{&expiresIn}, by.ScanTargets())...)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return cachedCredential{}, nil

@@ -51,8 +51,8 @@ func MovedURL(baseURL string, u *url.URL) string {
 // DetailBaseURL is the detail of CodeAccountMoved with the base URL of the installation that has the account.
 const DetailBaseURL = "base_url"
 
-// ResidenceColumns selects the residence of the account a. ScanTargets returns its variables.
+// ResidenceColumns selects the residence of the account a, and ScanResidence returns the variables to scan it into.
 const ResidenceColumns = `a.frozen_at IS NOT NULL AND a.moved_to IS NULL, coalesce(a.moved_to, '')`
 
-// ScanTargets returns the variables of ResidenceColumns.
-func (r *Residence) ScanTargets() []any { return []any{&r.Frozen, &r.MovedTo} }
+// ScanResidence returns the variables of ResidenceColumns.
+func ScanResidence(r *Residence) []any { return []any{&r.Frozen, &r.MovedTo} }

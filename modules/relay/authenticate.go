@@ -114,7 +114,7 @@ func (s *Credentials) loadCredential(ctx context.Context, hash passwordHash) (cr
 	var by credentials.Row
 	err := s.db.SQL.QueryRowContext(ctx, selectCredential, hash[:]).
 		Scan(slices.Concat([]any{&found.id, &found.caller.AccountID, &mode, &domainIDs, &found.caller.Suspended},
-			found.caller.Residence.ScanTargets(), by.ScanTargets())...)
+			accounts.ScanResidence(&found.caller.Residence), by.ScanTargets())...)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return credential{}, nil

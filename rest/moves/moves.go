@@ -70,7 +70,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	if _, err := w.Write(wire.Encode(got)); err != nil {
+	if _, err := w.Write(wire.Encode(got)); err != nil { //nolint:gosec // G705: JSON
 		h.log.DebugContext(r.Context(), "client closed the connection", telemetry.KeyError, err)
 	}
 }
@@ -89,7 +89,7 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) (moves.StatusBod
 	telemetry.SetCaller(r.Context(), "", caller.ID())
 	switch r.Method {
 	case http.MethodPut:
-		return h.receive(w, r, caller)
+		return h.receive(r, caller)
 	case http.MethodGet:
 		return h.status(r.Context(), r.URL.Query().Get("account_id"))
 	case http.MethodPost:
@@ -107,7 +107,7 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) (moves.StatusBod
 		"Method not allowed: use GET, POST or PUT")
 }
 
-func (h *handler) receive(w http.ResponseWriter, r *http.Request, caller accounts.Caller) (moves.StatusBody, error) {
+func (h *handler) receive(r *http.Request, caller accounts.Caller) (moves.StatusBody, error) {
 	select {
 	case h.turn <- struct{}{}:
 		defer func() { <-h.turn }()

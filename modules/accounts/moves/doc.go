@@ -1,4 +1,4 @@
-// Package moves moves accounts to other installations, with their unfinished work.
+// Package moves brings accounts to other installations, with their unfinished work.
 //
 //	source                                            target
 //	  │ ExportMove                                      │

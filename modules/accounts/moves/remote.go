@@ -118,7 +118,10 @@ var kindOf = map[int]fault.Kind{http.StatusBadRequest: fault.Invalid, http.Statu
 // refusalOf returns the error of a response.
 func refusalOf(status int, content []byte) error {
 	var refused struct {
-		Error struct{ Message, Code string }
+		Error struct {
+			Code    string `json:"code"`
+			Message string `json:"message"`
+		} `json:"error"`
 	}
 	kind, known := kindOf[status]
 	if json.Unmarshal(content, &refused) != nil || refused.Error.Message == "" || !known {
