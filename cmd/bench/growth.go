@@ -78,6 +78,9 @@ func (g *grown) grow(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
+	if _, err := g.db.ExecContext(ctx, `CHECKPOINT`); err != nil { // or it would run while emails are sent
+		return err
+	}
 	fmt.Printf("\n%-24s %14s %14s   of %d emails\n", "table", "bytes an email", "of which table", g.emails)
 	err = db.Each(ctx, g.db, func(row db.Row) error {
 		var table string
