@@ -92,7 +92,9 @@ func exportFrozen(ctx context.Context, d *db.DB, accountID, moveID string, w io.
 	patience, caches := cmp.Or(o.Patience, DefaultPatience), cmp.Or(o.caches, cachesEnd)
 	for {
 		busy := transfer.BusyError{Work: []string{"requests"}}
-		err := transfer.InPatientTx(ctx, d, sql.LevelDefault, func(tx *sql.Tx) error { return transfer.ParkWork(ctx, tx, accountID) })
+		err := transfer.InPatientTx(ctx, d, sql.LevelDefault, func(tx *sql.Tx) error {
+			return transfer.ParkWork(ctx, tx, accountID)
+		})
 		if err == nil {
 			err = o.Count(ctx)
 		}

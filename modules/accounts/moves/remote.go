@@ -89,7 +89,8 @@ func (r *Remote) Start(ctx context.Context, accountID, code string) error {
 
 const maxResponse = 1 << 20 // bytes
 
-func (r *Remote) do(ctx context.Context, method string, query url.Values, mediaType string, body io.Reader, into any) error {
+func (r *Remote) do(ctx context.Context, method string, query url.Values, mediaType string, body io.Reader,
+	into any) error {
 	request, err := http.NewRequestWithContext(ctx, method, r.baseURL+Path+"?"+query.Encode(), body)
 	if err != nil {
 		return err

@@ -59,7 +59,8 @@ func (r *Receiver) Start(ctx context.Context, c accounts.Caller, accountID, code
 
 func (r *Receiver) record(ctx context.Context, c accounts.Caller, accountID, action string) error {
 	return r.DB.InTx(ctx, func(tx *ent.Tx) error {
-		return audit.Write(ctx, tx, audit.Entry{AccountID: accountID, Actor: audit.OperatorOf(c), Action: action, Target: accountID})
+		return audit.Write(ctx, tx, audit.Entry{AccountID: accountID, Actor: audit.OperatorOf(c), Action: action,
+			Target: accountID})
 	})
 }
 

@@ -61,9 +61,10 @@ func moveOut(t *testing.T, app *harness.App, keys string) []byte {
 	return file.Bytes()
 }
 
-// unfinishedWork adds to an account an email that waits for a retry, a scheduled email, a run that waits for an event, and
-// a webhook delivery that waits for a retry.
-func unfinishedWork(t *testing.T, app *harness.App, scheduledIn time.Duration) (slow, scheduled string, hooks *flakyEndpoint) {
+// unfinishedWork adds to an account an email that waits for a retry, a scheduled email, a run that waits for an event,
+// and a webhook delivery that waits for a retry.
+func unfinishedWork(t *testing.T, app *harness.App, scheduledIn time.Duration) (slow, scheduled string,
+	hooks *flakyEndpoint) {
 	t.Helper()
 	hooks = newFlakyEndpoint(t)
 	wantAnswer(t, "creating the webhook", app.Do(t, http.MethodPost, "/api/webhooks",
