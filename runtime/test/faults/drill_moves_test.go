@@ -33,8 +33,8 @@ func TestDrillMovesWithKills(t *testing.T) {
 	key := "POSTRIDER_MASTER_KEY=" + strings.Repeat("A", 43) + "=" // of both installations
 	first := faults.Start(t, dbtest.URL(t), out, key, "POSTRIDER_NODE=first")
 	second := faults.Start(t, dbtest.URL(t), out, key, "POSTRIDER_NODE=second")
-	m := &mover{t: t, keys: first, random: rand.New(rand.NewPCG(seed, 1)),
-		source: installation{first, operatorKey(t, first, first.Database())}, target: installation{second, operatorKey(t, first, second.Database())}}
+	m := &mover{t: t, kills: map[string]int{}, random: rand.New(rand.NewPCG(seed, 1)),
+		source: installation{first, operatorKey(t, first)}, target: installation{second, operatorKey(t, second)}}
 	client, endpoint := m.createAccount()
 	end := client.begin(t, lengthOf(4, 3))
 	t.Cleanup(end)
@@ -75,10 +75,10 @@ type installation struct {
 }
 
 // operatorKey creates an operator key and returns its file.
-func operatorKey(t *testing.T, keys *faults.Server, database string) string {
+func operatorKey(t *testing.T, s *faults.Server) string {
 	t.Helper()
 	var made struct{ Secret string }
-	if err := json.Unmarshal(keys.Command(database, "admin", "operator-key", "create", "--name=moves"), &made); err != nil {
+	if err := json.Unmarshal(s.Command(s.Database(), "admin", "operator-key", "create", "--name=moves"), &made); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "operator.key")
@@ -90,7 +90,6 @@ func operatorKey(t *testing.T, keys *faults.Server, database string) string {
 
 type mover struct {
 	t              *testing.T
-	keys           *faults.Server // runs commands of both installations
 	random         *rand.Rand
 	source, target installation // exchanged by each move
 	accountID      string
@@ -101,19 +100,23 @@ type mover struct {
 	durations                   []time.Duration // of moves without a kill
 }
 
+// admin runs a command of the source.
+func (m *mover) admin(args ...string) []byte {
+	m.t.Helper()
+	return m.source.Command(m.source.Database(), append([]string{"admin"}, args...)...)
+}
+
 // createAccount creates the account that moves, with an automation and a webhook.
 func (m *mover) createAccount() (*traveler, *unreliable) {
 	m.t.Helper()
-	m.kills = map[string]int{}
-	database := m.source.Database()
 	var made struct{ Account struct{ ID string } }
 	var key struct{ Secret string }
-	if err := json.Unmarshal(m.keys.Command(database, "admin", "account", "create", "--email=ada@moving.test",
-		"--name=Moving", "--plan=pro", "--unmetered"), &made); err != nil {
+	if err := json.Unmarshal(m.admin("account", "create", "--email=ada@moving.test", "--name=Moving",
+		"--plan=pro", "--unmetered"), &made); err != nil {
 		m.t.Fatal(err)
 	}
 	m.accountID = made.Account.ID
-	if err := json.Unmarshal(m.keys.Command(database, "admin", "key", "create", "--account="+m.accountID, "--name=drill"), &key); err != nil {
+	if err := json.Unmarshal(m.admin("key", "create", "--account="+m.accountID, "--name=drill"), &key); err != nil {
 		m.t.Fatal(err)
 	}
 	client := newTraveler(m.source.BaseURL, key.Secret)
@@ -199,22 +202,21 @@ func (m *mover) command(victim string) error {
 	var failed error
 	go func() {
 		defer close(ended)
-		_, told, err := m.keys.TryUntil(ctx, m.source.Database(), "admin", "account", "move", m.accountID,
+		_, told, err := m.source.TryUntil(ctx, m.source.Database(), "admin", "account", "move", m.accountID,
 			"--to", m.target.BaseURL, "--key-file", m.target.keyFile)
 		if err != nil {
 			failed = fmt.Errorf("%w: %s", err, told)
 		}
 	}()
-	if victim != nobody && m.moment(ended) {
+	if victim != nobody && (m.moment(ended) || victim != ofCommand) {
 		m.kills[victim]++
 		switch victim {
-		case ofSource, ofTarget:
-			server := m.source.Server
-			if victim == ofTarget {
-				server = m.target.Server
-			}
-			server.KillNow()
-			server.Launch()
+		case ofSource:
+			m.source.KillNow()
+			m.source.Launch()
+		case ofTarget:
+			m.target.KillNow()
+			m.target.Launch()
 		case ofCommand:
 			kill()
 		}
@@ -229,9 +231,9 @@ func (m *mover) moment(ended <-chan struct{}) bool {
 	m.t.Helper()
 	var reached func() bool
 	wait := time.Duration(m.random.Int64N(int64(50 * time.Millisecond)))
-	is := func(on installation, condition string, args ...any) func() bool {
+	is := func(on installation, condition string) func() bool {
 		return func() bool {
-			return on.Query(`SELECT EXISTS (SELECT FROM accounts WHERE id = $1 AND `+condition+`)`, append([]any{m.accountID}, args...)...)[0][0] == "true"
+			return on.Query(`SELECT EXISTS (SELECT FROM accounts WHERE id = $1 AND `+condition+`)`, m.accountID)[0][0] == "true"
 		}
 	}
 	switch m.random.IntN(5) {
@@ -268,7 +270,7 @@ func (m *mover) moment(ended <-chan struct{}) bool {
 func (m *mover) checkFailed(killed bool) {
 	m.t.Helper()
 	var shown struct{ Account struct{ Move string } }
-	if err := json.Unmarshal(m.keys.Command(m.source.Database(), "admin", "account", "show", m.accountID), &shown); err != nil {
+	if err := json.Unmarshal(m.admin("account", "show", m.accountID), &shown); err != nil {
 		m.t.Fatal(err)
 	}
 	switch at := shown.Account.Move; {
@@ -279,7 +281,7 @@ func (m *mover) checkFailed(killed bool) {
 	case !killed:
 		m.t.Errorf("a failed command has left the account as %q", at)
 	case m.random.IntN(2) == 0:
-		m.keys.Command(m.source.Database(), "admin", "account", "cancel-move", m.accountID)
+		m.admin("account", "cancel-move", m.accountID)
 		m.canceled++
 	}
 }
@@ -335,23 +337,25 @@ func (m *mover) report(sink *faults.Sink, client *traveler, endpoint *unreliable
 	figure(t, "emails that were deferred at first", sink.Deferred(), "all arrive")
 	done := m.source.Query(`SELECT (SELECT count(*) FROM automation_runs WHERE status = 'completed'),
 		(SELECT count(*) FROM emails WHERE run_id IS NOT NULL), (SELECT count(DISTINCT (run_id, subject)) FROM emails WHERE run_id IS NOT NULL)`)[0]
-	figure(t, "runs, completed, their emails, different ones", fmt.Sprintf("%d, %s", runs, strings.Join(done, ", ")), "2 emails each")
-	events := m.source.Query(`SELECT count(*) FROM facts WHERE type = 'email.delivered'`)[0][0]
+	figure(t, "runs, completed, their emails, different ones", fmt.Sprintf("%d, %s", runs, strings.Join(done, ", ")),
+		"2 emails each")
+	events := m.source.Query(`SELECT count(*) FROM facts WHERE type = 'email.delivered' AND account_id = $1`, m.accountID)[0][0]
 	taken, again := endpoint.counts()
 	figure(t, "events, delivered, again", fmt.Sprintf("%s, %d, %d", events, taken, again), "all")
 	left := m.target.Query(`SELECT (SELECT count(*) FROM recipients WHERE due_at IS NOT NULL) + (SELECT count(*) FROM automation_works)
 		+ (SELECT count(*) FROM webhook_works) + (SELECT count(*) FROM emails WHERE release_at IS NOT NULL)`)[0][0]
 	if kills == 0 || scheduled.Lost > 0 || left != "0" || events != strconv.Itoa(taken) ||
 		!slices.Equal(done, []string{strconv.Itoa(runs), strconv.Itoa(2 * runs), strconv.Itoa(2 * runs)}) {
-		t.Errorf("%d kills, %d scheduled emails lost, %s works left at the source, %d of %s events delivered, %d runs: %v", kills,
-			scheduled.Lost, left, taken, events, runs, done)
+		t.Errorf("%d kills, %d scheduled emails lost, %s works left at the source, %d of %s events delivered, %d runs: %v",
+			kills, scheduled.Lost, left, taken, events, runs, done)
 	}
 	if bad := client.unwanted(); len(bad) > 0 || client.contradictions.Load() > 0 {
-		t.Errorf("clients got %s; %d replays of a key had another response", strings.Join(bad, ", "), client.contradictions.Load())
+		t.Errorf("clients got %s; %d replays of a key had another response", strings.Join(bad, ", "),
+			client.contradictions.Load())
 	}
 }
 
-// oneEmailPerClientRecipient is oneEmailPerRecipient, except for the two emails of each run.
+// oneEmailPerClientRecipient is oneEmailPerRecipient, except for the two emails of each run and for those to the owner.
 func oneEmailPerClientRecipient(t *testing.T, sink *faults.Sink) {
 	t.Helper()
 	messages := map[string]map[string]bool{}
@@ -362,7 +366,8 @@ func oneEmailPerClientRecipient(t *testing.T, sink *faults.Sink) {
 		messages[line.Recipient][line.Message] = true
 	}
 	for to, different := range messages {
-		if want := 1 + strings.Count(to, "run"); len(different) != want {
+		want := 1 + strings.Count(to, "run")
+		if strings.HasSuffix(to, "@example.net") && len(different) != want {
 			t.Errorf("%s had %d messages, want %d", to, len(different), want)
 		}
 	}

@@ -32,8 +32,8 @@ type traveler struct {
 }
 
 func newTraveler(baseURL, key string) *traveler {
-	return &traveler{all: faults.NewLedger(), scheduled: faults.NewLedger(), key: key, baseURL: baseURL, answers: map[string]int{},
-		client: &http.Client{Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error {
+	return &traveler{all: faults.NewLedger(), scheduled: faults.NewLedger(), key: key, baseURL: baseURL,
+		answers: map[string]int{}, client: &http.Client{Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error {
 			return http.ErrUseLastResponse
 		}}}
 }
@@ -128,7 +128,7 @@ func (c *traveler) name() string {
 	return fmt.Sprintf("n%d@example.net", c.next)
 }
 
-// from sends as a domain of the account that moves.
+// travelersEmail is an email of the domain of the account.
 func travelersEmail(to, more string) string {
 	return fmt.Sprintf(`{"from":"ada@moving.test","to":%q,"subject":"s","text":"t"%s}`, to, more)
 }
@@ -175,7 +175,8 @@ func (c *traveler) work(t *testing.T, i int) {
 		c.scheduled.Accept(c.sendKeyed(t, to, fmt.Sprintf(`,"scheduled_at":%q`, at)))
 	case 2:
 		c.runs.Add(1)
-		c.postUntilAccepted(t, "/api/events", fmt.Sprintf(`{"name":"start","user_id":%q,"email":%q}`, to, "run"+to), "run-"+to)
+		c.postUntilAccepted(t, "/api/events",
+			fmt.Sprintf(`{"name":"start","user_id":%q,"email":%q}`, to, "run"+to), "run-"+to)
 	case 3, 4:
 		c.sendKeyed(t, to, "")
 	default:
