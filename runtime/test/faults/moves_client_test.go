@@ -171,7 +171,7 @@ func (c *traveler) work(t *testing.T, i int) {
 		c.deferred.Add(1)
 		c.sendKeyed(t, faults.Later+to, "")
 	case 1:
-		at := time.Now().Add(rand.N(20 * time.Second)).UTC().Format(time.RFC3339Nano)
+		at := time.Now().Add(rand.N(lengthOf(8*time.Second, 20*time.Second))).UTC().Format(time.RFC3339Nano)
 		c.scheduled.Accept(c.sendKeyed(t, to, fmt.Sprintf(`,"scheduled_at":%q`, at)))
 	case 2:
 		c.runs.Add(1)
