@@ -124,11 +124,11 @@ func (s *Service) handOver(ctx context.Context, about records.Addressee, emailID
 	return true, s.forward.send(ctx, at.MovedTo, forwarded{emailID, about.Address, remote, report})
 }
 
-// ReceiveForwarded stores a report that another installation has forwarded, as Receive does. Errors: Forbidden if the
-// signature is not that of a master key of this installation; Invalid; NotFound; Unavailable.
+// ReceiveForwarded stores a report that another installation has forwarded, as Receive does. Errors: Invalid, also if
+// the signature is not that of a master key of this installation; NotFound; Unavailable.
 func (s *Service) ReceiveForwarded(ctx context.Context, body []byte, signature string) error {
 	if !s.forward.verify(body, signature) {
-		return fault.Forbiddenf(fault.CodeInsufficientScope, "The signature of the report is not genuine")
+		return fault.Invalidf("The signature of the report is not genuine")
 	}
 	var got forwarded
 	if json.Unmarshal(body, &got) != nil {

@@ -72,8 +72,8 @@ func TestForgedForwardIsRefused(t *testing.T) {
 		"no signature": {genuine, ""},
 		"another key":  {genuine, sign([]byte("other"), []byte(genuine))},
 	} {
-		if err := w.ReceiveForwarded(t.Context(), []byte(c.body), c.signature); fault.KindOf(err) != fault.Forbidden {
-			t.Errorf("%s returned %v, want Forbidden", name, err)
+		if err := w.ReceiveForwarded(t.Context(), []byte(c.body), c.signature); fault.KindOf(err) != fault.Invalid {
+			t.Errorf("%s returned %v, want Invalid", name, err)
 		}
 	}
 	if len(w.reports(t)) != 0 {

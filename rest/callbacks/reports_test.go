@@ -19,7 +19,7 @@ type reports struct{ stored int }
 func (r *reports) ReceiveForwarded(_ context.Context, body []byte, signature string) error {
 	switch {
 	case signature != "genuine":
-		return fault.Forbiddenf(fault.CodeInsufficientScope, "forged")
+		return fault.Invalidf("forged")
 	case string(body) != "good":
 		return fault.NoSuch("email", "msg_1")
 	}
@@ -35,10 +35,11 @@ func TestForwardedReportsAreStoredOrRefused(t *testing.T) {
 		method, path, body, signature string
 		status                        int
 	}{
-		"genuine":      {http.MethodPost, bounces.ForwardPath, "good", "genuine", http.StatusNoContent},
-		"forged":       {http.MethodPost, bounces.ForwardPath, "good", "", http.StatusForbidden},
-		"unknown":      {http.MethodPost, bounces.ForwardPath, "other", "genuine", http.StatusNotFound},
-		"too large":    {http.MethodPost, bounces.ForwardPath, strings.Repeat("x", bounces.MaxForwarded+1), "genuine", http.StatusRequestEntityTooLarge},
+		"genuine": {http.MethodPost, bounces.ForwardPath, "good", "genuine", http.StatusNoContent},
+		"forged":  {http.MethodPost, bounces.ForwardPath, "good", "", http.StatusBadRequest},
+		"unknown": {http.MethodPost, bounces.ForwardPath, "other", "genuine", http.StatusNotFound},
+		"too large": {http.MethodPost, bounces.ForwardPath, strings.Repeat("x", bounces.MaxForwarded+1), "genuine",
+			http.StatusRequestEntityTooLarge},
 		"GET":          {http.MethodGet, bounces.ForwardPath, "", "genuine", http.StatusMethodNotAllowed},
 		"another path": {http.MethodPost, bounces.ForwardPath + "/x", "good", "genuine", http.StatusNotFound},
 	} {

@@ -29,14 +29,16 @@ func TestDrillMovesWithKills(t *testing.T) {
 	t.Parallel()
 	seed := seedOf(t)
 	sink := faults.NewSink(t)
-	out := outbound(sink.Listen("127.0.0.1:0"))
+	host := sink.Listen("127.0.0.1:0")
+	host.Set(faults.Reply, faults.Slow) // long enough for attempts to be open at a kill
+	out := outbound(host)
 	key := "POSTRIDER_MASTER_KEY=" + strings.Repeat("A", 43) + "=" // of both installations
 	first := faults.Start(t, dbtest.URL(t), out, key, "POSTRIDER_NODE=first")
 	second := faults.Start(t, dbtest.URL(t), out, key, "POSTRIDER_NODE=second")
 	m := &mover{t: t, kills: map[string]int{}, random: rand.New(rand.NewPCG(seed, 1)),
 		source: installation{first, operatorKey(t, first)}, target: installation{second, operatorKey(t, second)}}
 	client, endpoint := m.createAccount()
-	end := client.begin(t, lengthOf(4, 3))
+	end := client.begin(t, lengthOf(4, 16))
 	t.Cleanup(end)
 	expect.Eventually(t, "the client sends", func() bool { return client.all.Count() > 10 })
 

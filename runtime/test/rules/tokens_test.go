@@ -46,6 +46,7 @@ var tokenSources = map[string][]string{
 	"tokenPurpose":                         {"Click and open link"},
 	"sms links":                            {"Link of a text message's provider"},
 	"return path":                          {"Return path"},
+	"forwarded report":                     {"Signature of a forwarded report"},
 	"domain-claim":                         {"Domain claim"},
 	"page cursors":                         {"Page cursor"},
 	"report addresses":                     {"Report address"},
