@@ -2,8 +2,11 @@ package moves
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"io"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,6 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/ops/transfer"
 	"github.com/postrider/postrider/runtime/ops/transfer/transfertest"
+	"github.com/postrider/postrider/runtime/storage/blob"
 	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
@@ -28,6 +32,7 @@ var history = []string{
 	copyOf("recipients", `email_id = 'sent_acc_1'`, "40", `'id', 1000 + n, 'email_id', 'old_' || n`),
 	copyOf("attempts", `email_id = 'sent_acc_1'`, "40", `'id', 1000 + n, 'email_id', 'old_' || n, 'recipient_id', 1000 + n`),
 	copyOf("facts", `subject_id = 'sent_acc_1'`, "40", `'id', 'evt_00' || n, 'subject_id', 'old_' || n`),
+	`UPDATE emails SET body_key = id, text = NULL WHERE id IN ('old_4', 'old_8', 'old_9')`,
 	`INSERT INTO suppressions (id, account_id, address_hash, email, reason, created_at) SELECT 'sup_' || n, 'acc_1', n::text::bytea, n || '@example.net', 'manual', now() FROM generate_series(1, 9) n`,
 	`INSERT INTO audit_entries (id, account_id, actor_kind, actor_id, action, target, created_at) SELECT 'aud_' || n, 'acc_1', 'user', 'usr_acc_1', 'template.updated', '', now() FROM generate_series(1, 9) n`,
 	`INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, state, attempts, replays, error, created_at, settled_at)
@@ -51,6 +56,7 @@ var changes = []string{
 	`DELETE FROM emails WHERE id = 'old_4'`, `DELETE FROM attempts WHERE email_id IN ('old_4', 'old_5')`, `DELETE FROM facts WHERE id IN ('evt_004', 'evt_006')`,
 	// A person is erased.
 	`UPDATE recipients SET address = '' WHERE email_id = 'old_7'`, `UPDATE emails SET text = NULL, "to" = '[]' WHERE id = 'old_7'`,
+	`UPDATE emails SET uncommon = 'bounced' WHERE id = 'old_8'`, `UPDATE emails SET body_key = NULL, body_purged_at = now() WHERE id = 'old_9'`,
 	`DELETE FROM suppressions WHERE id = 'sup_1'`, `UPDATE suppressions SET email = NULL WHERE id = 'sup_2'`,
 	`DELETE FROM webhook_deliveries WHERE id = 'whd_1'`, `DELETE FROM webhook_attempts WHERE delivery_id IN ('whd_1', 'whd_2')`,
 	`UPDATE automations SET name = 'Farewell'`, `UPDATE domains SET tls_mode = 'required' WHERE account_id = 'acc_1'`,
@@ -83,9 +89,43 @@ WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NO
 	return all
 }
 
+// memory is an object store.
+type memory struct{ sync.Map }
+
+func (m *memory) Put(_ context.Context, key string, data io.ReaderAt, size int64) error {
+	content, err := io.ReadAll(io.NewSectionReader(data, 0, size))
+	m.Store(key, content)
+	return err
+}
+
+func (m *memory) Get(_ context.Context, key string) (io.ReadCloser, error) {
+	content, found := m.Load(key)
+	if !found {
+		return nil, blob.ErrNotFound
+	}
+	return io.NopCloser(bytes.NewReader(content.([]byte))), nil
+}
+
+func (m *memory) Delete(_ context.Context, key string) error {
+	m.Map.Delete(key)
+	return nil
+}
+
+func (m *memory) Check(context.Context) error { return nil }
+
+// withObjects returns options with an object store that contains the objects of history.
+func withObjects() Options {
+	o, store := options, &memory{}
+	for _, key := range []string{"old_4", "old_8", "old_9"} {
+		store.Store(key, []byte(key))
+	}
+	o.Objects = store
+	return o
+}
+
 func largeAccounts(t *testing.T) (from *db.DB, to *directTarget) {
 	t.Helper()
-	from, to = dbtest.New(t), &directTarget{db: dbtest.New(t)}
+	from, to = dbtest.New(t), &directTarget{db: dbtest.New(t), objects: &memory{}}
 	for _, account := range []string{"acc_1", "acc_2"} {
 		transfertest.Fill(t, from, account)
 		transfertest.FillWork(t, from, account)
@@ -111,9 +151,16 @@ func TestDifferenceMakesBaseExact(t *testing.T) {
 					wantNoWork(t, to.db)
 					execAll(t, from, statements)
 					due = dueTimes(t, from, "acc_1")
+					if statements == nil {
+						return nil
+					}
+					// The target has begun to move a body to its object store.
+					dbtest.Exec(t, to.db, `INSERT INTO body_moves (account_id, email_id, object_key, due_at, attempts) VALUES ('acc_1', 'old_7', 'moving', now(), 1)`)
 					return nil
 				}
 				want, got := rowsOf(t, from), rowsOf(t, to.db)
+				delete(got, "body_moves")
+				delete(want, "body_moves")
 				for _, table := range []string{"memberships", "audit_entries"} {
 					want[table] = strings.ReplaceAll(want[table], "usr_acc_1", "usr_here")
 				}
@@ -122,7 +169,7 @@ func TestDifferenceMakesBaseExact(t *testing.T) {
 				}
 				return nil
 			}
-			if err := Move(t.Context(), from, "acc_1", to, options); err != nil {
+			if err := Move(t.Context(), from, "acc_1", to, withObjects()); err != nil {
 				t.Fatal(err)
 			}
 			if to.imports != 2 {
@@ -130,6 +177,10 @@ func TestDifferenceMakesBaseExact(t *testing.T) {
 			}
 			if diff := cmp.Diff(due, dueTimes(t, to.db, "acc_1")); diff != "" {
 				t.Errorf("the work has changed (-source +target):\n%s", diff)
+			}
+			removed, err := db.One(t.Context(), to.db.SQL, db.Value[string], `SELECT coalesce(string_agg(object_key, ' ' ORDER BY object_key), '') FROM body_moves WHERE remove`)
+			if want := map[bool]string{true: "moving old_4 old_9"}[statements != nil]; err != nil || removed != want {
+				t.Errorf("the objects %q will be removed, want %q (%v)", removed, want, err)
 			}
 			attempts := dbtest.Count(t, to.db, `SELECT count(*) FROM attempts a WHERE NOT EXISTS (SELECT FROM recipients r WHERE r.id = a.recipient_id AND r.email_id = a.email_id)`)
 			if attempts != 0 {
@@ -152,7 +203,7 @@ func TestDifferenceNeedsItsBase(t *testing.T) {
 	from, to := largeAccounts(t)
 	baseFile := func() (*transfer.Base, []byte) {
 		var file bytes.Buffer
-		base, err := transfer.ExportBase(t.Context(), from, "acc_1", &file, options.Options)
+		base, err := transfer.ExportBase(t.Context(), from, "acc_1", &file, withObjects().Options)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,7 +215,7 @@ func TestDifferenceNeedsItsBase(t *testing.T) {
 		return base, file.Bytes()
 	}
 	load := func(file []byte) error {
-		_, err := transfer.Import(t.Context(), to.db, bytes.NewReader(file), options.Options)
+		_, err := transfer.Import(t.Context(), to.db, bytes.NewReader(file), withObjects().Options)
 		return err
 	}
 	wantLoaded := func(file []byte) {
@@ -175,7 +226,7 @@ func TestDifferenceNeedsItsBase(t *testing.T) {
 	}
 	_, other := baseFile()
 	base, file := baseFile()
-	o := options
+	o := withObjects()
 	o.base = base
 	var difference bytes.Buffer
 	if _, err := ExportMove(t.Context(), from, "acc_1", &difference, o); err != nil {
@@ -237,14 +288,14 @@ func TestLostBaseGoesBackToSource(t *testing.T) {
 				lose(from, to)
 				return nil
 			}
-			if err := Move(t.Context(), from, "acc_1", to, options); err == nil || errors.As(err, new(StartError)) {
+			if err := Move(t.Context(), from, "acc_1", to, withObjects()); err == nil || errors.As(err, new(StartError)) {
 				t.Errorf("the move returned %v, want an error", err)
 			}
 			wantState(t, from, "acc_1", transfer.Settled)
 			if diff := cmp.Diff(before, dueTimes(t, from, "acc_1")); diff != "" {
 				t.Errorf("the work has changed (-before +after):\n%s", diff)
 			}
-			if err := Move(t.Context(), from, "acc_1", to, options); err != nil {
+			if err := Move(t.Context(), from, "acc_1", to, withObjects()); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(before, dueTimes(t, to.db, "acc_1")); diff != "" {

@@ -49,10 +49,10 @@ func Move(ctx context.Context, d *db.DB, accountID string, to Target, o Options)
 	if err != nil {
 		return err
 	}
-	if before.State == transfer.Moved {
+	switch before.State {
+	case transfer.Moved:
 		return finish(ctx, d, accountID, to, o)
-	}
-	if before.State == transfer.Leaving { // an earlier move was interrupted
+	case transfer.Leaving, transfer.Waiting: // an earlier move was interrupted, or this is a copy
 		if err := Cancel(ctx, d, accountID); err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/ops/transfer"
 	"github.com/postrider/postrider/runtime/ops/transfer/transfertest"
+	"github.com/postrider/postrider/runtime/storage/blob"
 	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
@@ -23,6 +24,7 @@ type directTarget struct {
 	before, after func() error
 	start         func() error
 	imports       int
+	objects       blob.Store
 }
 
 func (d *directTarget) BaseURL() string { return "https://new.example" }
@@ -32,7 +34,9 @@ func (d *directTarget) Import(ctx context.Context, file io.Reader) (string, erro
 	if err := call(d.before); err != nil {
 		return "", err
 	}
-	got, err := transfer.Import(ctx, d.db, file, options.Options)
+	o := options.Options
+	o.Objects = d.objects
+	got, err := transfer.Import(ctx, d.db, file, o)
 	if err = errors.Join(err, call(d.after)); err != nil {
 		return "", err
 	}

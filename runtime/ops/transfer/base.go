@@ -32,8 +32,8 @@ const (
 	// recentFacts is the age up to which events are left to the difference, so that the bus of the target, which looks
 	// for new events, does not find them in a base.
 	recentFacts = 2 * time.Minute
-	// emailStep is the number of emails between two lines of progress.
-	emailStep = 20_000
+	// progressStep is the number of rows between two lines of progress.
+	progressStep = 50_000
 )
 
 // inBase lists the tables without units that a base contains. The target creates the frozen account, and only checks
@@ -108,6 +108,17 @@ func unitsSQL(group string, condition func(table) string) string {
 	return strings.Join(each, ` UNION ALL `)
 }
 
+// scanSQL selects a value, in which %s is the unit, of each row in the tables of a group.
+func scanSQL(group, value string) string {
+	var each []string
+	for _, t := range tables {
+		if t.group == group {
+			each = append(each, `SELECT `+fmt.Sprintf(value, t.unit)+` AS unit FROM `+t.name+` t WHERE account_id = $1`)
+		}
+	}
+	return strings.Join(each, ` UNION ALL `)
+}
+
 func (t table) baseCondition() string {
 	return `account_id = $1 AND NOT EXISTS (SELECT FROM transfer_open o WHERE o.part = '` + t.group + `' AND o.unit = ` + t.unit + `)`
 }
@@ -118,7 +129,8 @@ func (t table) changedCondition() string {
 
 const unitTablesSQL = `
 CREATE TEMP TABLE transfer_open (part text COLLATE "C", unit text COLLATE "C", PRIMARY KEY (part, unit));
-CREATE TEMP TABLE transfer_changed (part text COLLATE "C", unit text COLLATE "C", PRIMARY KEY (part, unit))`
+CREATE TEMP TABLE transfer_changed (part text COLLATE "C", unit text COLLATE "C", PRIMARY KEY (part, unit));
+CREATE TEMP TABLE transfer_scan (part text COLLATE "C", unit text COLLATE "C", n bigint)`
 
 // prepare notes the open units, and the number of rows of the others.
 func (b *Base) prepare(ctx context.Context, tx *sql.Tx) error {
@@ -169,7 +181,9 @@ func (b *Base) Refresh(ctx context.Context) error {
 // not contain. All other rows are those of the base. If, without the changed units, there are as many rows as in the
 // base, none was deleted.
 func (b *Base) findChanges(ctx context.Context, tx *sql.Tx) error {
-	if _, err := db.Exec(ctx, tx, `INSERT INTO transfer_changed SELECT part, unit FROM transfer_open ON CONFLICT DO NOTHING`); err != nil {
+	// The planner expects as many groups as units, and would sort all rows.
+	if _, err := tx.ExecContext(ctx, `SET LOCAL enable_sort = off; TRUNCATE transfer_scan;
+INSERT INTO transfer_changed SELECT part, unit FROM transfer_open ON CONFLICT DO NOTHING`); err != nil {
 		return err
 	}
 	for _, group := range groups() {
@@ -177,29 +191,30 @@ func (b *Base) findChanges(ctx context.Context, tx *sql.Tx) error {
 			return fmt.Errorf("find changes of %s: %w", group, err)
 		}
 	}
-	_, err := tx.ExecContext(ctx, `ANALYZE transfer_changed`)
+	_, err := tx.ExecContext(ctx, `ANALYZE transfer_changed; SET LOCAL enable_sort = on`)
 	return err
 }
 
 func (b *Base) findChangesOf(ctx context.Context, tx *sql.Tx, group string) error {
-	changed := unitsSQL(group, func(table) string { return `account_id = $1 AND age(t.xmin) <= age($2::text::xid)` })
-	if _, err := db.Exec(ctx, tx, `INSERT INTO transfer_changed SELECT DISTINCT '`+group+`', unit FROM (`+changed+`) r ON CONFLICT DO NOTHING`,
+	// One scan finds the changed units, and counts all rows.
+	scan := scanSQL(group, `CASE WHEN age(t.xmin) <= age($2::text::xid) THEN %s END`)
+	if _, err := db.Exec(ctx, tx, `INSERT INTO transfer_scan SELECT '`+group+`', unit, count(*) FROM (`+scan+`) r GROUP BY unit`,
 		b.account, b.oldest); err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, `ANALYZE transfer_changed`); err != nil {
+	if _, err := tx.ExecContext(ctx, `INSERT INTO transfer_changed SELECT part, unit FROM transfer_scan WHERE part = '`+group+`' AND unit IS NOT NULL
+ON CONFLICT DO NOTHING; ANALYZE transfer_changed`); err != nil {
 		return err
 	}
-	all := unitsSQL(group, func(table) string { return `account_id = $1` })
 	base := `transfer_base_` + group
-	deleted, err := db.One(ctx, tx, db.Value[bool], `SELECT (SELECT count(*) FROM (`+all+`) a) - (SELECT count(*) FROM (`+
+	deleted, err := db.One(ctx, tx, db.Value[bool], `SELECT (SELECT coalesce(sum(n), 0) FROM transfer_scan WHERE part = '`+group+`') - (SELECT count(*) FROM (`+
 		unitsSQL(group, table.changedCondition)+`) c) <> (SELECT coalesce(sum(n), 0) FROM `+base+`)
 	- (SELECT coalesce(sum(b.n), 0) FROM `+base+` b JOIN transfer_changed c ON c.part = '`+group+`' AND c.unit = b.unit)`, b.account)
 	if err != nil || !deleted {
 		return err
 	}
 	_, err = db.Exec(ctx, tx, `INSERT INTO transfer_changed SELECT '`+group+`', coalesce(a.unit, b.unit)
-FROM (SELECT unit, count(*) AS n FROM (`+all+`) r GROUP BY unit) a FULL JOIN `+base+` b ON b.unit = a.unit WHERE a.n IS DISTINCT FROM b.n
+FROM (SELECT unit, count(*) AS n FROM (`+scanSQL(group, `%s`)+`) r GROUP BY unit) a FULL JOIN `+base+` b ON b.unit = a.unit WHERE a.n IS DISTINCT FROM b.n
 ON CONFLICT DO NOTHING`, b.account)
 	return err
 }
@@ -231,9 +246,14 @@ func (e *exporter) countEmails(ctx context.Context) (err error) {
 	return err
 }
 
-// showEmails shows how many emails are copied.
-func (e *exporter) showEmails(copied int64) {
-	if e.emails > 0 && copied%emailStep == 0 {
-		e.options.Progress(fmt.Sprintf("emails: %d of %d", copied, e.emails))
+// showRow shows how many rows of a base have been written.
+func (e *exporter) showRow(t table) {
+	n := e.out.end.Rows[t.name]
+	switch {
+	case !e.part.isBase() || n == 0 || n%progressStep != 0:
+	case t.name == "emails":
+		e.options.Progress(fmt.Sprintf("emails: %d of %d", n, e.emails))
+	default:
+		e.options.Progress(fmt.Sprintf("%s: %d", t.name, n))
 	}
 }

@@ -53,6 +53,7 @@ func ExportParked(ctx context.Context, d *db.DB, accountID, moveID string, w io.
 		part := filePart{moveID: moveID, unfinished: true}
 		if base != nil {
 			part.base, part.difference = base.ID, true
+			o.Progress("no work is in progress; finding the latest changes")
 			if err := base.findChanges(ctx, tx); err != nil {
 				return err
 			}
@@ -251,11 +252,8 @@ func (e *exporter) writeTable(ctx context.Context, t table) error {
 		if err := row.Scan(&encoded); err != nil {
 			return err
 		}
-		if err := part.addRow(encoded); err != nil || t.name != "emails" {
-			return err
-		}
-		e.showEmails(e.out.end.Rows[t.name])
-		return nil
+		e.showRow(t)
+		return part.addRow(encoded)
 	}, `SELECT row_to_json(t) FROM `+t.name+` t WHERE `+e.conditionOf(t), e.account)
 	if err != nil {
 		return err

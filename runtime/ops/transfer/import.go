@@ -104,7 +104,14 @@ func (i *importer) run(ctx context.Context) (end End, err error) {
 			if err := json.Unmarshal(content, &end); err != nil {
 				return end, fmt.Errorf("%s: %w", endName, err)
 			}
-			return end, errors.Join(i.in.check(end, i.rows, i.objects), i.in.end())
+			err := i.in.check(end, i.rows, i.objects)
+			if err == nil {
+				err = i.in.end()
+			}
+			if err == nil && i.manifest.isDifference() {
+				_, err = db.Exec(ctx, i.tx, keepObjectsSQL, i.manifest.AccountID)
+			}
+			return end, err
 		case strings.HasPrefix(name, unitFolder) && i.manifest.isDifference():
 			err = i.deleteUnits(ctx, name, content)
 		case strings.HasPrefix(name, objectFolder):
