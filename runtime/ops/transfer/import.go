@@ -50,9 +50,11 @@ func Import(ctx context.Context, d *db.DB, r io.Reader, o Options) (*Result, err
 // accepts checks that this installation can read a file.
 func (o Options) accepts(m *Manifest) error {
 	switch {
-	case m.Version > moveVersion || m.Schema > db.Schema():
+	case m.Version > baseVersion || m.Schema > db.Schema():
 		return fmt.Errorf("the file was written by a newer version (%s): update this installation first", m.Program)
-	case o.MoveOnly && m.Move == "":
+	case m.Base != "" && (m.Version < baseVersion || !strings.HasPrefix(m.Base, basePrefix)):
+		return errors.New("the file has no valid base")
+	case o.MoveOnly && m.CopyID() == "":
 		return errors.New("the file does not belong to a move")
 	case !slices.Contains(o.Keys, m.Keys):
 		return errors.New("POSTRIDER_MASTER_KEY: the secrets of the account are encrypted with the master key of its " +
@@ -102,7 +104,16 @@ func (i *importer) run(ctx context.Context) (end End, err error) {
 			if err := json.Unmarshal(content, &end); err != nil {
 				return end, fmt.Errorf("%s: %w", endName, err)
 			}
-			return end, i.in.check(end, i.rows, i.objects)
+			err := i.in.check(end, i.rows, i.objects)
+			if err == nil {
+				err = i.in.end()
+			}
+			if err == nil && i.manifest.isDifference() {
+				_, err = db.Exec(ctx, i.tx, keepObjectsSQL, i.manifest.AccountID)
+			}
+			return end, err
+		case strings.HasPrefix(name, unitFolder) && i.manifest.isDifference():
+			err = i.deleteUnits(ctx, name, content)
 		case strings.HasPrefix(name, objectFolder):
 			err = i.putObject(ctx, strings.TrimPrefix(name, objectFolder), content)
 		default:
@@ -119,20 +130,28 @@ func (i *importer) run(ctx context.Context) (end End, err error) {
 func (i *importer) checkTarget(ctx context.Context) error {
 	m, err := LockMove(ctx, i.tx, i.manifest.AccountID)
 	switch {
+	case i.manifest.isDifference():
+		if err == nil && (m.State != Waiting || m.ID != i.manifest.Base) {
+			err = errors.New("it is not the base of this file")
+		}
+		if err != nil {
+			return fmt.Errorf("the file completes a copy that is not in this installation: %w", err)
+		}
+		return i.deleteRows(ctx, func(t table) bool { return t.group == "" })
 	case fault.KindOf(err) == fault.NotFound:
 		return nil
 	case err != nil:
 		return err
-	case i.manifest.Move == "" || m.State != Waiting && m.State != Moved:
+	case i.manifest.CopyID() == "" || m.State != Waiting && m.State != Moved:
 		return fmt.Errorf("the account %s already exists in this installation", i.manifest.AccountID)
 	}
-	return i.deleteCopy(ctx)
+	return i.deleteRows(ctx, func(table) bool { return true })
 }
 
-// deleteCopy deletes the account. People stay: they may belong to other accounts.
-func (i *importer) deleteCopy(ctx context.Context) error {
+// deleteRows deletes the rows of the account in some tables. People stay: they may belong to other accounts.
+func (i *importer) deleteRows(ctx context.Context, of func(table) bool) error {
 	for _, t := range slices.Backward(tables) {
-		if t.user != "" {
+		if t.user != "" || !of(t) {
 			continue
 		}
 		if _, err := db.Exec(ctx, i.tx, `DELETE FROM `+t.name+` WHERE `+t.wholeCondition(), i.manifest.AccountID); err != nil {
@@ -159,10 +178,16 @@ func (i *importer) readPart(ctx context.Context, name string, content []byte) er
 	t := tables[at]
 	lines := bytes.Count(content, []byte("\n"))
 	i.rows[t.name] += int64(lines)
-	if t.credential && !i.options.Credentials {
+	switch {
+	case t.credential && !i.options.Credentials:
 		return nil
+	case i.manifest.isBase() && t.name == "domains": // which the difference contains
+		return i.prepareRows(ctx, t, asArray(content))
 	}
-	return i.insert(ctx, t, asArray(content), lines)
+	if err := i.insert(ctx, t, asArray(content), lines); err != nil || t.name != "users" || !i.manifest.isDifference() {
+		return err
+	}
+	return i.mapUsers(ctx)
 }
 
 // asArray turns lines into a JSON array.
@@ -191,7 +216,7 @@ func (i *importer) insert(ctx context.Context, t table, rows string, count int) 
 	}
 	args := []any{i.manifest.AccountID, rows}
 	if t.name == "accounts" {
-		args = append(args, i.options.Plan, i.manifest.Move)
+		args = append(args, i.options.Plan, i.manifest.CopyID())
 	}
 	added, err := db.Exec(ctx, i.tx, `INSERT INTO `+t.name+` (`+strings.Join(names, ", ")+`) OVERRIDING SYSTEM VALUE SELECT `+
 		strings.Join(values, ", ")+` FROM `+rowsOf(t.name, 2)+` WHERE $1::text <> '' AND `+t.ownOnly(), args...)

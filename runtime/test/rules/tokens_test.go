@@ -35,6 +35,7 @@ var tokenSources = map[string][]string{
 	"modules/templates/language/engine.go": {"- a mark within a render"},
 	"runtime/app/development/seed.go":      {"API key", "SMTP credential"},
 	"rest/pages/dashboard/dashboard.go":    {"- a nonce of the Content-Security-Policy of one answer"},
+	"runtime/ops/transfer/base.go":         {"- the id of a base, which is public"},
 	"runtime/ops/doctor/dns.go":            {"- a name that DNS does not have"},
 	"cmd/postrider/follow/follow.go":       {"- a signing secret of one run of postrider listen"},
 	"modules/signin/passkeys/party.go":     {"Passkey challenge"},
