@@ -44,6 +44,11 @@ func Caller(ctx context.Context) (accounts.Caller, error) {
 	if !known {
 		return accounts.Caller{}, errors.New("no caller in the context of a resolver")
 	}
+	if graphql.HasOperationContext(ctx) {
+		if o := graphql.GetOperationContext(ctx).Operation; o != nil && o.Operation != ast.Mutation {
+			return caller.Reading(), nil
+		}
+	}
 	return caller, nil
 }
 

@@ -52,3 +52,19 @@ func TestResidenceDecidesByOperation(t *testing.T) {
 		}
 	}
 }
+
+// A frozen account answers reads that require a right to write, such as the list of keys.
+func TestFrozenAccountAnswersReads(t *testing.T) {
+	t.Parallel()
+	caller := Caller{AccountID: "acc_1", Scope: rights.ScopeFull, Residence: Residence{Frozen: true}}
+	if err := caller.Authorize(rights.Write); fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("a write got %v, want unavailable", err)
+	}
+	if err := caller.Reading().Authorize(rights.Write); err != nil {
+		t.Errorf("a read got %v", err)
+	}
+	caller.Residence = Residence{MovedTo: "https://new.example"}
+	if err := caller.Reading().Authorize(rights.Read); fault.KindOf(err) != fault.Conflict {
+		t.Errorf("a read of an account that has moved got %v, want a conflict", err)
+	}
+}

@@ -178,6 +178,9 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, op Operation, c *Cal
 	if err := a.identify(c, r.WithContext(ctx), op); err != nil {
 		return err
 	}
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		c.Caller = c.Reading()
+	}
 	telemetry.SetCaller(ctx, c.AccountID, c.Caller.ID())
 	intake.SetTenant(w, c.Owner())
 	if err := a.mayAsk(ctx, c, op); err != nil {

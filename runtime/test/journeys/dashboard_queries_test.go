@@ -187,7 +187,7 @@ func newEventfulWorld(t *testing.T, app *harness.App) *world {
 		"lt": time.Now().Add(6 * time.Hour).UTC().Format(time.RFC3339)},
 		"timezone": fmt.Sprintf("Etc/GMT%+d", hour-12), "id": bounces, "address": "gone@example.net",
 		"templateId": template, "version": 2, "destination": "unanswered.example",
-		"automation": sends, "event": unheard.Event.ID, "since": time.Now().Add(-time.Hour).UTC().Format(time.RFC3339), "userId": idOf(t, w.owner)}
+		"automation": sends, "event": unheard.Event.ID, "email": bounces, "since": time.Now().Add(-time.Hour).UTC().Format(time.RFC3339), "userId": idOf(t, w.owner)}
 	return w
 }
 
