@@ -22,7 +22,8 @@
 //	source                                            target
 //	  │ Move                                            │
 //	  │  T  snapshot A of finished units ─── base ────▶ │ Import
-//	  │     (temporary tables: units of A)              │  T  a frozen copy without work; move_id = id of the base
+//	  │     (temporary tables: units of A)              │  T  a frozen copy without work, in many transactions;
+//	  │                                                 │     after the last one, move_id = id of the base
 //	  │  T  find what has changed since A               │
 //	  │  T  freeze, park, wait as above                 │
 //	  │  T  snapshot B: find the rest                   │

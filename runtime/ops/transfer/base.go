@@ -21,6 +21,7 @@ type Base struct {
 	ID string
 
 	account string
+	rows    map[string]int64 // by group
 	oldest  string // the oldest transaction whose changes the snapshot may not contain
 	handle  *sql.DB
 	conn    *sql.Conn
@@ -51,7 +52,7 @@ var openUnits = map[string]string{
 
 // ExportBase writes the base of a move to w. The account continues to work.
 func ExportBase(ctx context.Context, d *db.DB, accountID string, w io.Writer, o Options) (_ *Base, err error) {
-	b := &Base{ID: basePrefix + rand.Text(), account: accountID}
+	b := &Base{ID: basePrefix + rand.Text(), account: accountID, rows: map[string]int64{}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, b.Close())
@@ -165,6 +166,9 @@ func (b *Base) prepare(ctx context.Context, tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `ALTER TABLE `+name+` ADD PRIMARY KEY (unit); ANALYZE `+name); err != nil {
 			return err
 		}
+		if b.rows[group], err = db.One(ctx, tx, db.Value[int64], `SELECT coalesce(sum(n), 0)::bigint FROM `+name); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -208,8 +212,7 @@ ON CONFLICT DO NOTHING; ANALYZE transfer_changed`); err != nil {
 	}
 	base := `transfer_base_` + group
 	deleted, err := db.One(ctx, tx, db.Value[bool], `SELECT (SELECT coalesce(sum(n), 0) FROM transfer_scan WHERE part = '`+group+`') - (SELECT count(*) FROM (`+
-		unitsSQL(group, table.changedCondition)+`) c) <> (SELECT coalesce(sum(n), 0) FROM `+base+`)
-	- (SELECT coalesce(sum(b.n), 0) FROM `+base+` b JOIN transfer_changed c ON c.part = '`+group+`' AND c.unit = b.unit)`, b.account)
+		unitsSQL(group, table.changedCondition)+`) c) <> $2 - (SELECT coalesce(sum(b.n), 0) FROM `+base+` b JOIN transfer_changed c ON c.part = '`+group+`' AND c.unit = b.unit)`, b.account, b.rows[group])
 	if err != nil || !deleted {
 		return err
 	}

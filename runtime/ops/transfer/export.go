@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/postrider/postrider/runtime/storage/blob"
 	"github.com/postrider/postrider/runtime/storage/db"
@@ -22,6 +23,8 @@ type Options struct {
 	Plan        string            // import: plan of the account instead of its own
 	MoveOnly    bool              // import: refuse files that do not belong to a move
 	Progress    func(done string) // called after each table; required
+
+	turn time.Duration // import of a base: how long a transaction reads the file; 0: baseTurn
 }
 
 // Result is what was exported or imported.

@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -10,6 +11,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/storage/blob"
@@ -17,7 +19,7 @@ import (
 )
 
 // Import creates the account of a file. It changes nothing if it returns an error, except that objects may already be
-// in the object store.
+// in the object store, and that a base may be incomplete.
 func Import(ctx context.Context, d *db.DB, r io.Reader, o Options) (*Result, error) {
 	in, err := newBundleReader(r)
 	if err != nil {
@@ -36,11 +38,18 @@ func Import(ctx context.Context, d *db.DB, r io.Reader, o Options) (*Result, err
 	if err := o.accepts(m); err != nil {
 		return nil, err
 	}
-	err = InPatientTx(ctx, d, sql.LevelDefault, func(tx *sql.Tx) (err error) {
-		i := importer{tx: tx, in: in, options: o, manifest: m, rows: map[string]int64{}, columns: map[string]columns{}}
-		result.End, err = i.run(ctx)
-		return err
-	})
+	i := &importer{in: in, options: o, manifest: m, rows: map[string]int64{}, columns: map[string]columns{}}
+	if m.isBase() {
+		result.End, err = i.importBase(ctx, d)
+	} else {
+		err = InPatientTx(ctx, d, sql.LevelDefault, func(tx *sql.Tx) (err error) {
+			if err := i.begin(ctx, tx); err != nil {
+				return err
+			}
+			result.End, _, err = i.read(ctx, time.Time{})
+			return err
+		})
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -82,27 +91,31 @@ type columns struct {
 
 // prepareSQL creates the tables that record which ids differ.
 const prepareSQL = `
-CREATE TEMP TABLE transfer_users (old text PRIMARY KEY, new text NOT NULL) ON COMMIT DROP;
-CREATE TEMP TABLE transfer_numbers (space text, old bigint, new bigint NOT NULL, PRIMARY KEY (space, old))
-	ON COMMIT DROP`
+CREATE TEMP TABLE transfer_users (old text PRIMARY KEY, new text NOT NULL);
+CREATE TEMP TABLE transfer_numbers (space text, old bigint, new bigint NOT NULL, PRIMARY KEY (space, old))`
 
-func (i *importer) run(ctx context.Context) (end End, err error) {
+// begin prepares the database for the file, in a transaction that reads it.
+func (i *importer) begin(ctx context.Context, tx *sql.Tx) error {
+	i.tx = tx
 	if _, err := i.tx.ExecContext(ctx, prepareSQL); err != nil {
-		return end, err
+		return err
 	}
-	if err := i.checkTarget(ctx); err != nil {
-		return end, err
-	}
-	for {
+	return i.checkTarget(ctx)
+}
+
+// read imports entries up to the end of the file, or until a time that is not zero, but at least one. It reports whether
+// the file has ended.
+func (i *importer) read(ctx context.Context, until time.Time) (end End, done bool, err error) {
+	for first := true; first || until.IsZero() || time.Now().Before(until); first = false {
 		name, content, err := i.in.next()
 		switch {
 		case errors.Is(err, io.EOF):
-			return end, fmt.Errorf("the file is incomplete: it has no %s", endName)
+			return end, false, fmt.Errorf("the file is incomplete: it has no %s", endName)
 		case err != nil:
-			return end, err
+			return end, false, err
 		case name == endName:
 			if err := json.Unmarshal(content, &end); err != nil {
-				return end, fmt.Errorf("%s: %w", endName, err)
+				return end, false, fmt.Errorf("%s: %w", endName, err)
 			}
 			err := i.in.check(end, i.rows, i.objects)
 			if err == nil {
@@ -111,7 +124,7 @@ func (i *importer) run(ctx context.Context) (end End, err error) {
 			if err == nil && i.manifest.isDifference() {
 				_, err = db.Exec(ctx, i.tx, keepObjectsSQL, i.manifest.AccountID)
 			}
-			return end, err
+			return end, true, err
 		case strings.HasPrefix(name, unitFolder) && i.manifest.isDifference():
 			err = i.deleteUnits(ctx, name, content)
 		case strings.HasPrefix(name, objectFolder):
@@ -120,9 +133,10 @@ func (i *importer) run(ctx context.Context) (end End, err error) {
 			err = i.readPart(ctx, name, content)
 		}
 		if err != nil {
-			return end, fmt.Errorf("import %s: %w", name, err)
+			return end, false, fmt.Errorf("import %s: %w", name, err)
 		}
 	}
+	return end, false, nil
 }
 
 // checkTarget reports conflicts that concern the account as a whole. A move replaces a copy that has not started, and
@@ -216,7 +230,7 @@ func (i *importer) insert(ctx context.Context, t table, rows string, count int) 
 	}
 	args := []any{i.manifest.AccountID, rows}
 	if t.name == "accounts" {
-		args = append(args, i.options.Plan, i.manifest.CopyID())
+		args = append(args, i.options.Plan, cmp.Or(i.manifest.Move, partialID(i.manifest.Base)))
 	}
 	added, err := db.Exec(ctx, i.tx, `INSERT INTO `+t.name+` (`+strings.Join(names, ", ")+`) OVERRIDING SYSTEM VALUE SELECT `+
 		strings.Join(values, ", ")+` FROM `+rowsOf(t.name, 2)+` WHERE $1::text <> '' AND `+t.ownOnly(), args...)
