@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lib/pq"
+
 	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/storage/db"
 )
@@ -22,7 +24,7 @@ type Base struct {
 
 	account string
 	rows    map[string]int64 // by group
-	oldest  string // the oldest transaction whose changes the snapshot may not contain
+	oldest  string           // the oldest transaction whose changes the snapshot may not contain
 	handle  *sql.DB
 	conn    *sql.Conn
 }
@@ -130,8 +132,7 @@ func (t table) changedCondition() string {
 
 const unitTablesSQL = `
 CREATE TEMP TABLE transfer_open (part text COLLATE "C", unit text COLLATE "C", PRIMARY KEY (part, unit));
-CREATE TEMP TABLE transfer_changed (part text COLLATE "C", unit text COLLATE "C", PRIMARY KEY (part, unit));
-CREATE TEMP TABLE transfer_scan (part text COLLATE "C", unit text COLLATE "C", n bigint)`
+CREATE TEMP TABLE transfer_changed (part text COLLATE "C", unit text COLLATE "C", PRIMARY KEY (part, unit))`
 
 // prepare notes the open units, and the number of rows of the others.
 func (b *Base) prepare(ctx context.Context, tx *sql.Tx) error {
@@ -186,7 +187,7 @@ func (b *Base) Refresh(ctx context.Context) error {
 // base, none was deleted.
 func (b *Base) findChanges(ctx context.Context, tx *sql.Tx) error {
 	// The planner expects as many groups as units, and would sort all rows.
-	if _, err := tx.ExecContext(ctx, `SET LOCAL enable_sort = off; TRUNCATE transfer_scan;
+	if _, err := tx.ExecContext(ctx, `SET LOCAL enable_sort = off;
 INSERT INTO transfer_changed SELECT part, unit FROM transfer_open ON CONFLICT DO NOTHING`); err != nil {
 		return err
 	}
@@ -200,19 +201,19 @@ INSERT INTO transfer_changed SELECT part, unit FROM transfer_open ON CONFLICT DO
 }
 
 func (b *Base) findChangesOf(ctx context.Context, tx *sql.Tx, group string) error {
-	// One scan finds the changed units, and counts all rows.
-	scan := scanSQL(group, `CASE WHEN age(t.xmin) <= age($2::text::xid) THEN %s END`)
-	if _, err := db.Exec(ctx, tx, `INSERT INTO transfer_scan SELECT '`+group+`', unit, count(*) FROM (`+scan+`) r GROUP BY unit`,
-		b.account, b.oldest); err != nil {
-		return err
-	}
-	if _, err := tx.ExecContext(ctx, `INSERT INTO transfer_changed SELECT part, unit FROM transfer_scan WHERE part = '`+group+`' AND unit IS NOT NULL
-ON CONFLICT DO NOTHING; ANALYZE transfer_changed`); err != nil {
+	// One scan finds the changed units, and counts all rows. PostgreSQL uses several processes for CREATE TABLE AS, which
+	// has no parameters, and not for age(). Numbers of transactions are modulo 2^32.
+	scan := scanSQL(group, `CASE WHEN ((t.xmin::text::bigint - `+b.oldest+`) & 4294967295) < 2147483648 THEN %s END`)
+	if _, err := tx.ExecContext(ctx, `DROP TABLE IF EXISTS pg_temp.transfer_scan;
+CREATE TEMP TABLE transfer_scan AS SELECT unit, count(*) AS n FROM (`+strings.ReplaceAll(scan, "$1", pq.QuoteLiteral(b.account))+`) r GROUP BY unit;
+INSERT INTO transfer_changed SELECT '`+group+`', unit FROM transfer_scan WHERE unit IS NOT NULL ON CONFLICT DO NOTHING;
+ANALYZE transfer_changed`); err != nil {
 		return err
 	}
 	base := `transfer_base_` + group
-	deleted, err := db.One(ctx, tx, db.Value[bool], `SELECT (SELECT coalesce(sum(n), 0) FROM transfer_scan WHERE part = '`+group+`') - (SELECT count(*) FROM (`+
-		unitsSQL(group, table.changedCondition)+`) c) <> $2 - (SELECT coalesce(sum(b.n), 0) FROM `+base+` b JOIN transfer_changed c ON c.part = '`+group+`' AND c.unit = b.unit)`, b.account, b.rows[group])
+	deleted, err := db.One(ctx, tx, db.Value[bool], `SELECT (SELECT coalesce(sum(n), 0) FROM transfer_scan) - (SELECT count(*) FROM (`+
+		unitsSQL(group, table.changedCondition)+`) c) <> $2 - (SELECT coalesce(sum(b.n), 0) FROM `+base+` b
+	JOIN transfer_changed c ON c.part = '`+group+`' AND c.unit = b.unit)`, b.account, b.rows[group])
 	if err != nil || !deleted {
 		return err
 	}
