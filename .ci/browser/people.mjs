@@ -34,10 +34,13 @@ await page.getByRole('button', { name: 'Sign out' }).click()
 await page.waitForURL(base + '/')
 check(await signedIn(), 'the passkey of the email field signs its owner in')
 await devtools.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled: false })
+// The offer of the email field waits for its options until the button has ended it: otherwise it would take the passkey.
+const waiting = new Promise(resolve => page.route('**/api/session/passkey/options', resolve, { times: 1 }))
 await signOut()
-// The finger is put down after the press: before it, the email field would take the passkey, and the button be gone.
-await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+const offer = await waiting
 await devtools.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled: true })
+await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+await offer.continue().catch(() => undefined) // the page may have gone
 await page.waitForURL(base + '/')
 check(await signedIn(), 'the passkey signs its owner in')
 await devtools.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled: false })

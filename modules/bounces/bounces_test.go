@@ -13,8 +13,10 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/deliveryreport"
+	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/mail/returnpath"
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
 	"github.com/postrider/postrider/runtime/storage/db"
@@ -43,6 +45,10 @@ func (m *mailroom) Addressee(context.Context, string, int64) (records.Addressee,
 	return records.Addressee{AccountID: account, Address: bob}, !m.gone, m.away
 }
 
+func (m *mailroom) RecipientAt(_ context.Context, emailID, address string) (int64, bool, error) {
+	return 7, emailID == about && address == bob, nil
+}
+
 func (m *mailroom) LockAddressee(ctx context.Context, tx db.Execer, _ string,
 	_ int64) (records.Addressee, bool, error) {
 	if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(1)`); err != nil { // like the row lock does
@@ -67,22 +73,33 @@ func (m *mailroom) Announce(_ context.Context, _ db.Execer, n ...records.Notice)
 	return len(n), nil
 }
 
+// home is where the account is.
+type home struct{ at accounts.Residence }
+
+func (h *home) Account(context.Context, string) (accounts.Account, error) {
+	return accounts.Account{Residence: h.at}, nil
+}
+
 type nobody struct{}
 
 func (nobody) Wake() {}
+
+// masterKey is that of all worlds.
+var masterKey = secret.NewKey()
 
 type world struct {
 	*Service
 
 	db   *db.DB
 	mail *mailroom
+	home *home
 	mark Mark
 	path string
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{db: dbtest.New(t), mail: &mailroom{}, mark: Mark{EmailID: about, RecipientID: 7}}
+	w := &world{db: dbtest.New(t), mail: &mailroom{}, home: &home{}, mark: Mark{EmailID: about, RecipientID: 7}}
 	paths, err := returnpath.New(make([]byte, 32))
 	if err != nil {
 		t.Fatal(err)
@@ -94,8 +111,12 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
+	box, err := secret.NewBox(masterKey)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if w.Service, err = New(Params{DB: w.db, Mail: w.mail, Bus: nobody{}, ReturnPaths: paths, Budget: held,
-		Logger: slog.New(slog.DiscardHandler)}); err != nil {
+		Accounts: w.home, Keys: box, Logger: slog.New(slog.DiscardHandler)}); err != nil {
 		t.Fatal(err)
 	}
 	dbtest.Exec(t, w.db, `INSERT INTO emails (id, account_id, domain_id, "from", from_address, "to", subject, message_id, status, last_event)

@@ -14,6 +14,8 @@
 //     one kind.
 //   - A report applies to the recipient of its return path, whatever addresses it contains. Those only
 //     select the line of a report with several recipients.
+//   - A report about an account that has moved is forwarded to the installation that has it. 250 follows its response.
+//     During the move, the reporting system retries.
 //   - A report that is neither a failure nor a complaint is recorded and changes nothing.
 //   - The stored line of a report contains no mail addresses, and so no erased ones.
 //

@@ -3,6 +3,7 @@ package bounces
 import (
 	"go.uber.org/fx"
 
+	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/ops/module"
 	"github.com/postrider/postrider/runtime/work/bus"
@@ -17,6 +18,7 @@ var Module = fx.Module("bounces",
 	fx.Provide(
 		fx.Private,
 		func(s *records.Service) Mail { return s },
+		func(s *accounts.Service) Accounts { return s },
 		func(b *bus.Bus) Bus { return b },
 	),
 )

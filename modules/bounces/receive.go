@@ -22,8 +22,8 @@ import (
 const maxRead = 1 << 20
 
 // Receive stores a report to a return path, and its effect, in one transaction. raw begins with the
-// Return-Path field, which identifies reports from mail systems. Errors other than ErrGone are temporary;
-// on any error nothing was stored.
+// Return-Path field, which identifies reports from mail systems. A report about an account that has moved is forwarded
+// instead. Errors other than ErrGone are temporary; on any error nothing was stored here.
 func (s *Service) Receive(ctx context.Context, mark Mark, remote netip.Addr, raw io.Reader) error {
 	text, err := io.ReadAll(io.LimitReader(raw, maxRead))
 	if err != nil {
@@ -31,6 +31,21 @@ func (s *Service) Receive(ctx context.Context, mark Mark, remote netip.Addr, raw
 	}
 	if _, err := io.Copy(io.Discard, raw); err != nil {
 		return fmt.Errorf("read a report: %w", err)
+	}
+	return s.store(ctx, mark, remote, text)
+}
+
+// store stores the examined part of a report, or forwards it if the account has moved.
+func (s *Service) store(ctx context.Context, mark Mark, remote netip.Addr, text []byte) error {
+	to, known, err := s.mail.Addressee(ctx, mark.EmailID, mark.RecipientID)
+	if err != nil {
+		return fmt.Errorf("store a report: %w", err)
+	}
+	if !known {
+		return ErrGone
+	}
+	if gone, err := s.handOver(ctx, to, mark.EmailID, remote, text); gone || err != nil {
+		return err
 	}
 	parsed, err := dsn.Parse(bytes.NewReader(text))
 	if err != nil {

@@ -8,8 +8,10 @@ import (
 
 	"go.uber.org/fx"
 
+	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/base/intake"
+	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/mail/returnpath"
 	"github.com/postrider/postrider/runtime/storage/db"
 )
@@ -18,8 +20,14 @@ import (
 type Mail interface {
 	Addressee(ctx context.Context, emailID string, recipientID int64) (records.Addressee, bool, error)
 	LockAddressee(ctx context.Context, tx db.Execer, emailID string, recipientID int64) (records.Addressee, bool, error)
+	RecipientAt(ctx context.Context, emailID, address string) (recipientID int64, known bool, err error)
 	BounceLate(ctx context.Context, tx db.Execer, b records.LateBounce) (changed bool, err error)
 	Announce(ctx context.Context, tx db.Execer, notices ...records.Notice) (known int, err error)
+}
+
+// Accounts looks up accounts.
+type Accounts interface {
+	Account(ctx context.Context, accountID string) (accounts.Account, error)
 }
 
 // Bus delivers committed facts.
@@ -44,18 +52,22 @@ type Params struct {
 	Mail        Mail
 	Bus         Bus
 	ReturnPaths *returnpath.Signer
+	Accounts    Accounts
+	Keys        *secret.Box    // signs and verifies forwarded reports
 	Budget      *intake.Budget // for incoming reports
 	Logger      *slog.Logger
 }
 
 // Service receives reports.
 type Service struct {
-	db     *db.DB
-	mail   Mail
-	bus    Bus
-	paths  *returnpath.Signer
-	budget *intake.Budget
-	logger *slog.Logger
+	db       *db.DB
+	mail     Mail
+	bus      Bus
+	paths    *returnpath.Signer
+	accounts Accounts
+	forward  forwarder
+	budget   *intake.Budget
+	logger   *slog.Logger
 }
 
 // New returns a new Service.
@@ -63,7 +75,8 @@ func New(p Params) (*Service, error) {
 	if p.Budget == nil {
 		return nil, errors.New("bounces: Budget is required")
 	}
-	return &Service{db: p.DB, mail: p.Mail, bus: p.Bus, paths: p.ReturnPaths, budget: p.Budget, logger: p.Logger}, nil
+	return &Service{db: p.DB, mail: p.Mail, bus: p.Bus, paths: p.ReturnPaths, accounts: p.Accounts,
+		forward: newForwarder(p.Keys), budget: p.Budget, logger: p.Logger}, nil
 }
 
 // MarkOf returns the mark of an address that accepts reports. Errors: ErrNotOurs, ErrForged, ErrExpired,

@@ -37,6 +37,7 @@ var Elsewhere = smtpserver.Refuse(550, "5.7.1", "Only reports to return paths ar
 var (
 	replyUnknown = smtpserver.Refuse(550, "5.1.1", "No such return path")
 	replyGone    = smtpserver.Refuse(550, "5.1.1", "The message of this return path no longer exists")
+	replyMoving  = smtpserver.Refuse(451, "4.3.2", "The account of this return path is being moved, try again later")
 	replyNoRoom  = smtpserver.Refuse(452, "4.3.1", "Too many large messages at once, try again later")
 )
 
@@ -62,6 +63,8 @@ func rejectionReply(err error) error {
 		return Elsewhere
 	case errors.Is(err, ErrForged):
 		return replyUnknown
+	case errors.Is(err, ErrMoving):
+		return replyMoving
 	case IsRefusal(err):
 		return replyGone
 	}
@@ -89,7 +92,7 @@ func (s *session) Data(ctx context.Context, body io.Reader) error {
 	// not store the others again.
 	for _, m := range s.marks {
 		if err := s.service.Receive(ctx, m, s.peer.Remote, text.Reader()); err != nil && !errors.Is(err, ErrGone) {
-			return err
+			return rejectionReply(err)
 		}
 	}
 	return nil

@@ -38,7 +38,6 @@ func (a *arrival) searchWords() string {
 	add(clipText(m.Text, maxText)) // words of HTML would include its tags
 	for _, list := range [][]string{{m.From}, m.To, m.CC} {
 		for _, text := range list {
-			add(text)
 			add(search.Parts(text))
 		}
 	}

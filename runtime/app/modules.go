@@ -243,6 +243,7 @@ var registry = []Module{
 		Name: "bounces", Line: "processes bounces and complaints sent to our return paths",
 		Requires: []string{"accounts", "sending"},
 		Option:   bounces.Module,
+		Edges:    movedReports,
 	},
 	{
 		Name: "inbound", Line: "receives mail for domains that enable it, stores it, replies and forwards",

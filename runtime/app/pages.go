@@ -13,6 +13,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts/brand"
 	"github.com/postrider/postrider/modules/accounts/moves"
 	"github.com/postrider/postrider/modules/billing"
+	"github.com/postrider/postrider/modules/bounces"
 	"github.com/postrider/postrider/modules/devinbox"
 	"github.com/postrider/postrider/modules/devinbox/hooks"
 	"github.com/postrider/postrider/modules/sending/records"
@@ -119,6 +120,11 @@ var stripeEvents = provideLinks(func(s *billing.Service, log *slog.Logger) link 
 // textReceipts receives delivery reports from SMS providers.
 var textReceipts = provideLinks(func(s *callback.Service, log *slog.Logger) link {
 	return link{prefix: callbacks.SMSPrefix, handler: callbacks.NewSMS(callbacks.SMSOptions{Messages: s, Logger: log})}
+})
+
+// movedReports receives reports about accounts that have moved here from other installations.
+var movedReports = provideLinks(func(s *bounces.Service, log *slog.Logger) link {
+	return link{prefix: bounces.ForwardPath, handler: callbacks.NewReports(s, log)}
 })
 
 // textInbox stores the text messages of development mode; nil without a development inbox.

@@ -53,7 +53,7 @@ INSERT INTO emails (id, account_id, domain_id, "from", from_address, "to", cc, b
 SELECT 'msg_%[3]s' || lpad(i::text, %[4]d, '0'), a.id, d.id, 'Bench <bench@' || d.name || '>', 'bench@' || d.name, jsonb_build_array(v.recipient),
 	'[]', '[]', '[]', '[]', v.tags, 'Your receipt ' || i, repeat('One line of what was bought. ', 10), i || '@' || d.name,
 	v.status, 'email.' || v.status, v.created, v.sent, v.delivered, NULLIF(v.status, 'delivered'),
-	to_tsvector('simple', 'Your receipt ' || i || ' bench dev test ' || v.recipient)
+	to_tsvector('simple', 'Your receipt ' || i || ' bench dev test ' || translate(v.recipient, '@.', '  '))
 		|| array_to_tsvector(ARRAY['a=' || a.id, 'f=bench@' || d.name, 'd=' || d.name, 'r=' || v.recipient, v.mark])
 FROM generate_series(%[1]d, %[2]d) i
 CROSS JOIN (SELECT id FROM accounts ORDER BY id LIMIT 1) a

@@ -15,6 +15,36 @@
 // Each T is one transaction, and each side can be killed between any two of them: the columns of the account show what
 // can be done next (State).
 //
+// # Most of an account is copied while it works
+//
+// Move copies the large tables (those with units in package transfer) first, and freezes the account only for the rest:
+//
+//	source                                            target
+//	  │ Move                                            │
+//	  │  T  snapshot A of finished units ─── base ────▶ │ Import
+//	  │     (temporary tables: units of A)              │  T  a frozen copy without work, in many transactions;
+//	  │                                                 │     after the last one, move_id = id of the base
+//	  │  T  find what has changed since A               │
+//	  │  T  freeze, park, wait as above                 │
+//	  │  T  snapshot B: find the rest                   │
+//	  │     what has changed ─────────── difference ──▶ │ Import
+//	  │                                                 │  T  only if move_id is still the base: replace what has
+//	  │  T  move_digest                                 │     changed; move_id = id of the move
+//	  │ Finish, Start as above                          │
+//
+// A unit is an email with its recipients, attempts and so on, an event, a webhook delivery with its attempts. It is
+// replaced as a whole, because the numbers of its rows differ at the target. Unfinished units are not in the base, and
+// tables without units are in the difference only.
+//
+// A unit has changed if a transaction that A may not contain has written one of its rows (xmin), or if it was
+// unfinished in A. All other rows are those of A. To find deleted rows, the source compares their number with that of
+// A, and compares each unit only if the numbers differ. This does not depend on the code that deletes rows. It may find
+// too much, for example because a transaction of another account was open during A. To replace a unit that has not
+// changed is correct, too.
+//
+// No code starts a base: its id is not a hash. The difference completes only the base with its id. The source must keep
+// its connection, so a command that was killed begins again with another base, which replaces the one at the target.
+//
 // # No work is lost or doubled
 //
 // The file contains exactly the parked work. To park a row is to shift its due time by 200 years, so that no claim

@@ -41,18 +41,60 @@ func (e StartError) Error() string {
 // Unwrap returns the cause.
 func (e StartError) Unwrap() error { return e.cause }
 
-// Move moves an account to a target. After an error the account works at the source as before, except after StartError,
-// and if resuming it failed. If an earlier Move has finished at the source, Move only starts the copy.
-func Move(ctx context.Context, d *db.DB, accountID string, to Target, o Options) error {
+// Move moves an account to a target: most of it while the account works, and the rest while it is frozen. After an
+// error, the account works at the source as before, except after StartError, and if resuming it failed. If an earlier
+// Move has finished at the source, Move only starts the copy.
+func Move(ctx context.Context, d *db.DB, accountID string, to Target, o Options) (err error) {
 	before, err := statusOf(ctx, d, accountID)
 	if err != nil {
 		return err
 	}
-	if before.State != transfer.Moved {
-		if err := send(ctx, d, accountID, to, o); err != nil {
+	switch before.State {
+	case transfer.Moved:
+		return finish(ctx, d, accountID, to, o)
+	case transfer.Leaving, transfer.Waiting: // an earlier move was interrupted, or this is a copy
+		if err := Cancel(ctx, d, accountID); err != nil {
 			return err
 		}
 	}
+	if o.base, err = sendBase(ctx, d, accountID, to, o); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, o.base.Close()) }()
+	frozen := time.Now()
+	if err := send(ctx, d, accountID, to, o); err != nil {
+		return err
+	}
+	if err := finish(ctx, d, accountID, to, o); err != nil {
+		return err
+	}
+	o.Progress(fmt.Sprintf("the account was frozen for %.1f seconds", time.Since(frozen).Seconds()))
+	return nil
+}
+
+// sendBase copies the base to the target. The account works.
+func sendBase(ctx context.Context, d *db.DB, accountID string, to Target, o Options) (*transfer.Base, error) {
+	upload := &upload{ctx: ctx, to: to}
+	base, err := transfer.ExportBase(ctx, d, accountID, upload, o.Options)
+	imported := upload.end(err)
+	if err != nil {
+		return nil, errors.Join(err, imported)
+	}
+	if imported != nil && !wasImported(ctx, to, accountID, base.ID) {
+		err = fmt.Errorf("import at %s: %w", to.BaseURL(), imported)
+	}
+	if err == nil {
+		o.Progress("copied while the account works; finding what has changed")
+		err = base.Refresh(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, base.Close())
+	}
+	return base, nil
+}
+
+// finish finishes a move whose file the target has imported.
+func finish(ctx context.Context, d *db.DB, accountID string, to Target, o Options) error {
 	code, err := finishOrCancel(ctx, d, accountID, to.BaseURL())
 	if err != nil {
 		return err

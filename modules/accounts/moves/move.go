@@ -41,7 +41,8 @@ type Options struct {
 	// Count counts the statistics of events up to now. It is called repeatedly.
 	Count func(context.Context) error
 
-	caches time.Duration // how long a process may use what it has cached; 0: 5 s
+	caches time.Duration  // how long a process may use what it has cached; 0: 5 s
+	base   *transfer.Base // what the target has; nil: nothing
 }
 
 // ExportMove freezes an account and writes it to w with its unfinished work. After an error, the account is frozen
@@ -100,7 +101,7 @@ func exportFrozen(ctx context.Context, d *db.DB, accountID, moveID string, w io.
 		}
 		if err == nil && time.Since(began) >= caches {
 			var result *transfer.Result
-			if result, err = transfer.ExportParked(ctx, d, accountID, moveID, w, o.Options); err == nil {
+			if result, err = transfer.ExportParked(ctx, d, accountID, moveID, w, o.base, o.Options); err == nil {
 				return result, nil
 			}
 			if !errors.As(err, &busy) {

@@ -39,7 +39,8 @@ func (r *Receiver) Receive(ctx context.Context, c accounts.Caller, plan string, 
 		return StatusBody{}, err
 	}
 	m := result.Manifest
-	return StatusBody{m.AccountID, transfer.Waiting, m.Move}, r.record(ctx, c, m.AccountID, "operator.account_imported")
+	got := StatusBody{m.AccountID, transfer.Waiting, m.CopyID()}
+	return got, r.record(ctx, c, m.AccountID, "operator.account_imported")
 }
 
 // Status returns the move of an account. Error: NotFound.

@@ -37,6 +37,16 @@ func (s *Service) Addressee(ctx context.Context, emailID string, recipientID int
 	return findAddressee(ctx, s.db.SQL, addresseeSQL, emailID, recipientID)
 }
 
+// RecipientAt returns the recipient of an email with an address, or false if there is none.
+func (s *Service) RecipientAt(ctx context.Context, emailID, address string) (recipientID int64, known bool, err error) {
+	found, err := db.All(ctx, s.db.SQL, db.Value[int64],
+		`SELECT id FROM recipients WHERE email_id = $1 AND address = $2 ORDER BY id LIMIT 1`, emailID, address)
+	if err != nil || len(found) == 0 {
+		return 0, false, err
+	}
+	return found[0], true, nil
+}
+
 // LockAddressee is Addressee in a transaction. Until the transaction ends, no outcome of the recipient and no
 // other report about it is stored.
 func (s *Service) LockAddressee(ctx context.Context, tx db.Execer, emailID string,

@@ -255,6 +255,7 @@ func TestSearchFindsWhatPeoplePaste(t *testing.T) {
 		"ada.lovelace": all, "lovelace": all, "lovelace+news@mail.wonder.example": all, "@mail.wonder.example": all, "wonder.example": all,
 		"<ada.lovelace+news@mail.wonder.example>,": all, "to:@mail.wonder.example": all, "to:wonder.example": all,
 		"to:ada.lovelace@": nil, "to:ada.lovelace": all, "wonder.example plain": {"Plain"}, emailID: {"Plain"},
+		"ada.lovelace+news@mail.won": all, "wonder.exam": all,
 		"<" + messageID + ">": {"Plain"}, messageID: {"Plain"}, "INV-990022": all[:1], "inv 990022": all[:1],
 		"nowhere.example": nil, "wonder.mail": nil,
 	}

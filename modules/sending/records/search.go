@@ -28,10 +28,7 @@ func SearchTextOf(accountID, fromAddress, subject string, display, recipients []
 	}
 	words.WriteString(subject)
 	for _, text := range display {
-		words.WriteByte(' ')
-		words.WriteString(text)
-		words.WriteByte(' ')
-		words.WriteString(search.Parts(text))
+		words.WriteString(" " + search.Parts(text))
 	}
 	for _, r := range recipients {
 		marks = append(marks, markTo+strings.ToLower(r))

@@ -2,10 +2,11 @@ package body
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"iter"
+	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -60,17 +61,44 @@ func (v Value) innerText() (text []byte, plain bool) {
 	return text, bytes.IndexByte(text, '\\') < 0
 }
 
-// Text decodes a string.
+// Text decodes a string. parseJSON has checked its escapes, so that one pass is enough: encoding/json needs three.
 func (v Value) Text() string {
-	inner, plain := v.innerText()
+	rest, plain := v.innerText()
 	if plain {
-		return string(inner)
+		return string(rest)
 	}
-	var s string
-	if err := json.Unmarshal(v.raw, &s); err != nil {
+	var text strings.Builder
+	text.Grow(len(rest))
+	for {
+		before, escape, found := bytes.Cut(rest, []byte{'\\'})
+		text.Write(before)
+		if !found {
+			return text.String()
+		}
+		rest = escape[1:]
+		switch c := escape[0]; c {
+		case 'b', 'f', 'n', 'r', 't':
+			text.WriteByte("\b\f\n\r\t"[strings.IndexByte("bfnrt", c)])
+		case 'u':
+			r := hexRune(rest)
+			if rest = rest[4:]; utf16.IsSurrogate(r) {
+				r = utf16.DecodeRune(r, hexRune(rest[2:]))
+				rest = rest[6:]
+			}
+			text.WriteRune(r)
+		default: // a quote, a slash or a backslash
+			text.WriteByte(c)
+		}
+	}
+}
+
+// hexRune returns the number of the four hexadecimal digits at the beginning of a text.
+func hexRune(text []byte) rune {
+	n, err := strconv.ParseUint(string(text[:4]), 16, 16)
+	if err != nil {
 		panic(fmt.Sprintf("body: decode a string that parseJSON accepted: %v", err))
 	}
-	return s
+	return rune(n)
 }
 
 // Items iterates over an array.

@@ -55,7 +55,7 @@ func TestHalfASurrogatePairIsRefused(t *testing.T) {
 }
 
 func FuzzParseJSON(f *testing.F) {
-	for _, seed := range []string{`{"a":[1,-0.5e+3,"x\u00e9\\\"",true,false,null,{}]}`, ` [ ] `, `"\ud800"`, `01`,
+	for _, seed := range []string{`{"a":[1,-0.5e+3,"x\u00e9\\\"",true,false,null,{}]}`, ` [ ] `, `"\b\f\n\r\t\/\u00e9\ud83d\ude00!"`, `"\ud800"`, `01`,
 		`{"a":1,}`, "\"\x00\"", `nul`, `1 2`, `"\`, strings.Repeat("[", 70)} {
 		f.Add([]byte(seed))
 	}

@@ -147,7 +147,7 @@ func splitMessage(raw []byte) ([]field, []byte, error) {
 	fields := make([]field, 0, 24)
 	for len(raw) > 0 {
 		next, rest, ok := message.NextField(raw)
-		next, whole := bytes.CutSuffix(next, crlf)
+		next, whole := bytes.CutSuffix(next, []byte("\r\n"))
 		if !ok || !whole {
 			return nil, nil, ErrNotCanonical
 		}

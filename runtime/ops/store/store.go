@@ -25,6 +25,7 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/replica"
 	"github.com/postrider/postrider/runtime/storage/page"
 	"github.com/postrider/postrider/runtime/storage/postgres"
+	"github.com/postrider/postrider/runtime/work/node/machine"
 )
 
 // Store is the database and the keys. Call Close at the end.
@@ -185,7 +186,13 @@ func Server(cfg setting.Values, log *slog.Logger) postgres.Config {
 	most := strconv.Itoa(max(100, 2*db.PerProcess(config.Connections.Get(cfg))+10))
 	return postgres.Config{DataDir: config.DataDir.Get(cfg), BinDir: config.PostgresBin.Get(cfg),
 		Fallback: config.PostgresFallback.Get(cfg), Logger: log,
-		Settings: map[string]string{"max_connections": most}}
+		Settings: map[string]string{"max_connections": most, "shared_buffers": sharedBuffers(machine.Memory())}}
+}
+
+// sharedBuffers returns a sixteenth of the memory of the machine, because Postrider itself and the file cache need the
+// rest; at least PostgreSQL's default.
+func sharedBuffers(memory int64) string {
+	return strconv.FormatInt(min(max(memory>>4, 128<<20), 1<<30)>>20, 10) + "MB"
 }
 
 // startServer runs the embedded PostgreSQL. A command uses the one of a running service, if there is one.

@@ -3,11 +3,14 @@ package transfer
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -17,14 +20,17 @@ const (
 	format        = "postrider-account"
 	formatVersion = 1
 	moveVersion   = 2 // with unfinished work, which earlier programs cannot import
+	baseVersion   = 3 // a base, or the difference to one
 
 	manifestName = "manifest.json"
 	endName      = "end.json"
 	tablesFolder = "tables/"
 	objectFolder = "objects/"
+	unitFolder   = "replaced/" // ids of units that a difference replaces, by group
 
 	partSize = 4 << 20 // bytes of rows in a part, unless a single row is larger
 	maxPart  = 256 << 20
+	maxRest  = 1 << 20 // bytes after the last entry
 )
 
 // Manifest describes a file.
@@ -40,7 +46,16 @@ type Manifest struct {
 	Columns     map[string][]string `json:"columns"`        // by table
 	Credentials bool                `json:"credentials"`    // passwords, passkeys and other ways to sign in are included
 	Move        string              `json:"move,omitempty"` // id of the move whose code starts the account
+	Base        string              `json:"base,omitempty"` // the base that the file is (without Move) or completes
 }
+
+// CopyID returns the id of the move in the frozen copy that an import of the file creates; "" for the file of a copy
+// that works.
+func (m *Manifest) CopyID() string { return cmp.Or(m.Move, m.Base) }
+
+func (m *Manifest) isBase() bool { return m.Base != "" && m.Move == "" }
+
+func (m *Manifest) isDifference() bool { return m.Base != "" && m.Move != "" }
 
 // End is the last entry of a file.
 type End struct {
@@ -99,10 +114,10 @@ func (b *bundleWriter) addJSON(name string, value any) error {
 
 // partWriter collects the rows of a table, and writes them in parts.
 type partWriter struct {
-	to    *bundleWriter
-	table string
-	part  int
-	rows  bytes.Buffer
+	to   *bundleWriter
+	name string // of the entries, without the number
+	part int
+	rows bytes.Buffer
 }
 
 func (p *partWriter) addRow(row []byte) error {
@@ -113,7 +128,7 @@ func (p *partWriter) addRow(row []byte) error {
 	}
 	p.rows.Write(row)
 	p.rows.WriteByte('\n')
-	p.to.end.Rows[p.table]++
+	p.to.end.Rows[strings.TrimPrefix(p.name, tablesFolder)]++
 	return nil
 }
 
@@ -122,7 +137,7 @@ func (p *partWriter) flush() error {
 		return nil
 	}
 	p.part++
-	err := p.to.add(fmt.Sprintf("%s%s/%d.jsonl", tablesFolder, p.table, p.part), p.rows.Bytes())
+	err := p.to.add(fmt.Sprintf("%s/%d.jsonl", p.name, p.part), p.rows.Bytes())
 	p.rows.Reset()
 	return err
 }
@@ -177,6 +192,18 @@ func (b *bundleReader) next() (name string, content []byte, err error) {
 }
 
 func (b *bundleReader) close() { b.zip.Close() }
+
+// end reads the end of the file, so that its writer has written it whole.
+func (b *bundleReader) end() error {
+	rest, err := io.Copy(io.Discard, io.LimitReader(b.zip, maxRest+1))
+	if err == nil && rest > maxRest {
+		err = errors.New("more data follows")
+	}
+	if err != nil {
+		return fmt.Errorf("the end of the file is damaged: %w", err)
+	}
+	return nil
+}
 
 // check compares what was read with the last entry.
 func (b *bundleReader) check(end End, rows map[string]int64, objects int64) error {

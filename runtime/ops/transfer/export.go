@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/postrider/postrider/runtime/storage/blob"
 	"github.com/postrider/postrider/runtime/storage/db"
@@ -21,6 +23,8 @@ type Options struct {
 	Plan        string            // import: plan of the account instead of its own
 	MoveOnly    bool              // import: refuse files that do not belong to a move
 	Progress    func(done string) // called after each table; required
+
+	turn time.Duration // import of a base: how long a transaction reads the file; 0: baseTurn
 }
 
 // Result is what was exported or imported.
@@ -32,50 +36,86 @@ type Result struct {
 }
 
 // Export writes the finished work of an account to w. The database can be in use.
-func Export(ctx context.Context, d *db.DB, accountID string, w io.Writer, o Options) (*Result, error) {
-	return writeAccount(ctx, d, accountID, "", w, o)
+func Export(ctx context.Context, d *db.DB, accountID string, w io.Writer, o Options) (result *Result, err error) {
+	err = InPatientTx(ctx, d, sql.LevelRepeatableRead, func(tx *sql.Tx) error {
+		result, err = writeAccount(ctx, tx, accountID, w, o, filePart{})
+		return err
+	})
+	return result, err
 }
 
-// ExportParked writes an account that is being moved to w, with its parked work. It returns BusyError before it writes
-// anything if work is not parked.
-func ExportParked(ctx context.Context, d *db.DB, accountID, moveID string, w io.Writer, o Options) (*Result, error) {
-	return writeAccount(ctx, d, accountID, moveID, w, o)
-}
-
-// writeAccount writes an account to w, with its parked work if moveID is not empty.
-func writeAccount(ctx context.Context, d *db.DB, accountID, moveID string, w io.Writer, o Options) (*Result, error) {
-	result := &Result{Manifest: Manifest{Format: format, Version: formatVersion, AccountID: accountID, Program: o.Program,
-		Schema: db.Schema(), Keys: o.Keys[0], Columns: map[string][]string{}, Credentials: o.Credentials, Move: moveID}}
-	if moveID != "" {
-		result.Manifest.Version = moveVersion
-	}
-	m := &result.Manifest
-	err := InPatientTx(ctx, d, sql.LevelRepeatableRead, func(tx *sql.Tx) error {
-		err := tx.QueryRowContext(ctx, `SELECT email, now() FROM accounts WHERE id = $1`, accountID).
-			Scan(&m.Email, &m.ExportedAt)
-		if err != nil {
-			return fmt.Errorf("read account %s: %w", accountID, err)
-		}
-		if moveID != "" {
-			if result.Digest, err = digestParked(ctx, tx, accountID); err != nil {
-				return err
-			}
-		}
-		out, err := newBundleWriter(w, m.ExportedAt)
+// ExportParked writes an account that is being moved to w, with its parked work: if base is not nil, the difference to
+// it. It returns BusyError before it writes anything if work is not parked.
+func ExportParked(ctx context.Context, d *db.DB, accountID, moveID string, w io.Writer, base *Base,
+	o Options) (result *Result, err error) {
+	export := func(tx *sql.Tx) error {
+		digest, err := digestParked(ctx, tx, accountID)
 		if err != nil {
 			return err
 		}
-		e := exporter{tx: tx, out: out, options: o, account: accountID, moving: moveID != ""}
-		if err := e.run(ctx, m); err != nil {
-			return errors.Join(err, out.zip.Close())
+		part := filePart{moveID: moveID, unfinished: true}
+		if base != nil {
+			part.base, part.difference = base.ID, true
+			o.Progress("no work is in progress; finding the latest changes")
+			if err := base.findChanges(ctx, tx); err != nil {
+				return err
+			}
 		}
-		result.End = out.end
-		return out.close()
-	})
+		if result, err = writeAccount(ctx, tx, accountID, w, o, part); err == nil {
+			result.Digest = digest
+		}
+		return err
+	}
+	if base != nil {
+		err = inTx(ctx, base.conn, sql.LevelRepeatableRead, export)
+	} else {
+		err = InPatientTx(ctx, d, sql.LevelRepeatableRead, export)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return result, nil
+}
+
+// filePart is what a file contains of an account. The zero value is its finished work.
+type filePart struct {
+	moveID     string
+	base       string // id of the base that the file is, or to which it is the difference
+	difference bool
+	unfinished bool // include unfinished work
+}
+
+// isBase reports whether the file contains only a base.
+func (p filePart) isBase() bool { return p.base != "" && !p.difference }
+
+// writeAccount writes an account to w.
+func writeAccount(ctx context.Context, tx *sql.Tx, accountID string, w io.Writer, o Options,
+	part filePart) (*Result, error) {
+	result := &Result{Manifest: Manifest{Format: format, Version: formatVersion, AccountID: accountID, Program: o.Program,
+		Schema: db.Schema(), Keys: o.Keys[0], Columns: map[string][]string{}, Credentials: o.Credentials,
+		Move: part.moveID, Base: part.base}}
+	switch {
+	case part.base != "":
+		result.Manifest.Version = baseVersion
+	case part.moveID != "":
+		result.Manifest.Version = moveVersion
+	}
+	m := &result.Manifest
+	err := tx.QueryRowContext(ctx, `SELECT email, now() FROM accounts WHERE id = $1`, accountID).
+		Scan(&m.Email, &m.ExportedAt)
+	if err != nil {
+		return nil, fmt.Errorf("read account %s: %w", accountID, err)
+	}
+	out, err := newBundleWriter(w, m.ExportedAt)
+	if err != nil {
+		return nil, err
+	}
+	e := exporter{tx: tx, out: out, options: o, account: accountID, part: part}
+	if err := e.run(ctx, m); err != nil {
+		return nil, errors.Join(err, out.zip.Close())
+	}
+	result.End = out.end
+	return result, out.close()
 }
 
 // InPatientTx runs do in a transaction without the usual limits: it reads and writes a whole account, and waits for a
@@ -86,7 +126,17 @@ func InPatientTx(ctx context.Context, d *db.DB, isolation sql.IsolationLevel, do
 		return err
 	}
 	defer func() { err = errors.Join(err, handle.Close()) }()
-	tx, err := handle.BeginTx(ctx, &sql.TxOptions{Isolation: isolation})
+	conn, err := handle.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	return inTx(ctx, conn, isolation, do)
+}
+
+// inTx is InPatientTx on a connection.
+func inTx(ctx context.Context, conn *sql.Conn, isolation sql.IsolationLevel, do func(*sql.Tx) error) error {
+	tx, err := conn.BeginTx(ctx, &sql.TxOptions{Isolation: isolation})
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
@@ -111,7 +161,8 @@ type exporter struct {
 	out     *bundleWriter
 	options Options
 	account string
-	moving  bool // include unfinished work
+	part    filePart
+	emails  int64 // for the progress of a base
 }
 
 // digestParked returns the digest of the unfinished work of an account, or BusyError if some is not parked.
@@ -140,13 +191,18 @@ func (e *exporter) run(ctx context.Context, m *Manifest) error {
 	if err := e.out.addJSON(manifestName, m); err != nil {
 		return err
 	}
+	if e.part.difference {
+		if err := e.writeReplaced(ctx); err != nil {
+			return err
+		}
+	}
 	for _, t := range e.included() {
 		if err := e.writeTable(ctx, t); err != nil {
 			return fmt.Errorf("export %s: %w", t.name, err)
 		}
 		e.options.Progress(fmt.Sprintf("%s: %d rows", t.name, e.out.end.Rows[t.name]))
 	}
-	for _, t := range tables {
+	for _, t := range e.included() {
 		if t.objects != "" {
 			if err := e.writeObjects(ctx, t); err != nil {
 				return fmt.Errorf("export the objects of %s: %w", t.name, err)
@@ -158,7 +214,10 @@ func (e *exporter) run(ctx context.Context, m *Manifest) error {
 
 func (e *exporter) included() (list []table) {
 	for _, t := range tables {
-		if (!t.credential || e.options.Credentials) && (!t.unfinished || e.moving) {
+		if e.part.isBase() && t.group == "" && !slices.Contains(inBase, t.name) {
+			continue
+		}
+		if (!t.credential || e.options.Credentials) && (!t.unfinished || e.part.unfinished) {
 			list = append(list, t)
 		}
 	}
@@ -172,12 +231,12 @@ SELECT attname::text FROM pg_attribute WHERE attrelid = ('public.' || $1::text):
 
 // findUnfinished notes the emails that are not exported, and counts what stays. In a move, nothing stays.
 func (e *exporter) findUnfinished(ctx context.Context) error {
-	_, err := db.Exec(ctx, e.tx, `CREATE TEMP TABLE transfer_open_emails (email_id text PRIMARY KEY) ON COMMIT DROP`)
-	if err != nil {
-		return err
+	if e.part.isBase() {
+		return e.countEmails(ctx)
 	}
-	if e.moving {
-		return nil
+	_, err := db.Exec(ctx, e.tx, `CREATE TEMP TABLE transfer_open_emails (email_id text PRIMARY KEY) ON COMMIT DROP`)
+	if err != nil || e.part.unfinished {
+		return err
 	}
 	if _, err := db.Exec(ctx, e.tx, `INSERT INTO transfer_open_emails SELECT DISTINCT email_id FROM recipients WHERE account_id = $1 AND due_at IS NOT NULL
 UNION SELECT id FROM emails WHERE account_id = $1 AND release_at IS NOT NULL`, e.account); err != nil {
@@ -190,12 +249,13 @@ UNION SELECT id FROM emails WHERE account_id = $1 AND release_at IS NOT NULL`, e
 }
 
 func (e *exporter) writeTable(ctx context.Context, t table) error {
-	part := partWriter{to: e.out, table: t.name}
+	part := partWriter{to: e.out, name: tablesFolder + t.name}
 	err := db.Each(ctx, e.tx, func(row db.Row) error {
 		var encoded sql.RawBytes
 		if err := row.Scan(&encoded); err != nil {
 			return err
 		}
+		e.showRow(t)
 		return part.addRow(encoded)
 	}, `SELECT row_to_json(t) FROM `+t.name+` t WHERE `+e.conditionOf(t), e.account)
 	if err != nil {
@@ -206,7 +266,12 @@ func (e *exporter) writeTable(ctx context.Context, t table) error {
 
 // conditionOf selects the rows of the account.
 func (e *exporter) conditionOf(t table) string {
-	if e.moving || t.where == "" {
+	switch {
+	case e.part.isBase() && t.group != "":
+		return t.baseCondition()
+	case e.part.difference && t.group != "":
+		return t.changedCondition()
+	case e.part.unfinished || t.where == "":
 		return t.wholeCondition()
 	}
 	return t.where
@@ -231,6 +296,9 @@ func (e *exporter) writeObjects(ctx context.Context, t table) error {
 	}
 	for i, key := range keys {
 		content, err := e.readObject(ctx, key)
+		if e.part.isBase() && errors.Is(err, blob.ErrNotFound) {
+			continue // deleted since the snapshot, so the difference replaces its row
+		}
 		if err == nil {
 			err = e.out.add(objectFolder+key, content)
 		}

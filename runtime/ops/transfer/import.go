@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -10,6 +11,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/storage/blob"
@@ -17,7 +19,7 @@ import (
 )
 
 // Import creates the account of a file. It changes nothing if it returns an error, except that objects may already be
-// in the object store.
+// in the object store, and that a base may be incomplete.
 func Import(ctx context.Context, d *db.DB, r io.Reader, o Options) (*Result, error) {
 	in, err := newBundleReader(r)
 	if err != nil {
@@ -36,11 +38,18 @@ func Import(ctx context.Context, d *db.DB, r io.Reader, o Options) (*Result, err
 	if err := o.accepts(m); err != nil {
 		return nil, err
 	}
-	err = InPatientTx(ctx, d, sql.LevelDefault, func(tx *sql.Tx) (err error) {
-		i := importer{tx: tx, in: in, options: o, manifest: m, rows: map[string]int64{}, columns: map[string]columns{}}
-		result.End, err = i.run(ctx)
-		return err
-	})
+	i := &importer{in: in, options: o, manifest: m, rows: map[string]int64{}, columns: map[string]columns{}}
+	if m.isBase() {
+		result.End, err = i.importBase(ctx, d)
+	} else {
+		err = InPatientTx(ctx, d, sql.LevelDefault, func(tx *sql.Tx) (err error) {
+			if err := i.begin(ctx, tx); err != nil {
+				return err
+			}
+			result.End, _, err = i.read(ctx, time.Time{})
+			return err
+		})
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -50,9 +59,11 @@ func Import(ctx context.Context, d *db.DB, r io.Reader, o Options) (*Result, err
 // accepts checks that this installation can read a file.
 func (o Options) accepts(m *Manifest) error {
 	switch {
-	case m.Version > moveVersion || m.Schema > db.Schema():
+	case m.Version > baseVersion || m.Schema > db.Schema():
 		return fmt.Errorf("the file was written by a newer version (%s): update this installation first", m.Program)
-	case o.MoveOnly && m.Move == "":
+	case m.Base != "" && (m.Version < baseVersion || !strings.HasPrefix(m.Base, basePrefix)):
+		return errors.New("the file has no valid base")
+	case o.MoveOnly && m.CopyID() == "":
 		return errors.New("the file does not belong to a move")
 	case !slices.Contains(o.Keys, m.Keys):
 		return errors.New("POSTRIDER_MASTER_KEY: the secrets of the account are encrypted with the master key of its " +
@@ -80,38 +91,52 @@ type columns struct {
 
 // prepareSQL creates the tables that record which ids differ.
 const prepareSQL = `
-CREATE TEMP TABLE transfer_users (old text PRIMARY KEY, new text NOT NULL) ON COMMIT DROP;
-CREATE TEMP TABLE transfer_numbers (space text, old bigint, new bigint NOT NULL, PRIMARY KEY (space, old))
-	ON COMMIT DROP`
+CREATE TEMP TABLE transfer_users (old text PRIMARY KEY, new text NOT NULL);
+CREATE TEMP TABLE transfer_numbers (space text, old bigint, new bigint NOT NULL, PRIMARY KEY (space, old))`
 
-func (i *importer) run(ctx context.Context) (end End, err error) {
+// begin prepares the database for the file, in a transaction that reads it.
+func (i *importer) begin(ctx context.Context, tx *sql.Tx) error {
+	i.tx = tx
 	if _, err := i.tx.ExecContext(ctx, prepareSQL); err != nil {
-		return end, err
+		return err
 	}
-	if err := i.checkTarget(ctx); err != nil {
-		return end, err
-	}
-	for {
+	return i.checkTarget(ctx)
+}
+
+// read imports entries up to the end of the file, or until a time that is not zero, but at least one. It reports whether
+// the file has ended.
+func (i *importer) read(ctx context.Context, until time.Time) (end End, done bool, err error) {
+	for first := true; first || until.IsZero() || time.Now().Before(until); first = false {
 		name, content, err := i.in.next()
 		switch {
 		case errors.Is(err, io.EOF):
-			return end, fmt.Errorf("the file is incomplete: it has no %s", endName)
+			return end, false, fmt.Errorf("the file is incomplete: it has no %s", endName)
 		case err != nil:
-			return end, err
+			return end, false, err
 		case name == endName:
 			if err := json.Unmarshal(content, &end); err != nil {
-				return end, fmt.Errorf("%s: %w", endName, err)
+				return end, false, fmt.Errorf("%s: %w", endName, err)
 			}
-			return end, i.in.check(end, i.rows, i.objects)
+			err := i.in.check(end, i.rows, i.objects)
+			if err == nil {
+				err = i.in.end()
+			}
+			if err == nil && i.manifest.isDifference() {
+				_, err = db.Exec(ctx, i.tx, keepObjectsSQL, i.manifest.AccountID)
+			}
+			return end, true, err
+		case strings.HasPrefix(name, unitFolder) && i.manifest.isDifference():
+			err = i.deleteUnits(ctx, name, content)
 		case strings.HasPrefix(name, objectFolder):
 			err = i.putObject(ctx, strings.TrimPrefix(name, objectFolder), content)
 		default:
 			err = i.readPart(ctx, name, content)
 		}
 		if err != nil {
-			return end, fmt.Errorf("import %s: %w", name, err)
+			return end, false, fmt.Errorf("import %s: %w", name, err)
 		}
 	}
+	return end, false, nil
 }
 
 // checkTarget reports conflicts that concern the account as a whole. A move replaces a copy that has not started, and
@@ -119,20 +144,28 @@ func (i *importer) run(ctx context.Context) (end End, err error) {
 func (i *importer) checkTarget(ctx context.Context) error {
 	m, err := LockMove(ctx, i.tx, i.manifest.AccountID)
 	switch {
+	case i.manifest.isDifference():
+		if err == nil && (m.State != Waiting || m.ID != i.manifest.Base) {
+			err = errors.New("it is not the base of this file")
+		}
+		if err != nil {
+			return fmt.Errorf("the file completes a copy that is not in this installation: %w", err)
+		}
+		return i.deleteRows(ctx, func(t table) bool { return t.group == "" })
 	case fault.KindOf(err) == fault.NotFound:
 		return nil
 	case err != nil:
 		return err
-	case i.manifest.Move == "" || m.State != Waiting && m.State != Moved:
+	case i.manifest.CopyID() == "" || m.State != Waiting && m.State != Moved:
 		return fmt.Errorf("the account %s already exists in this installation", i.manifest.AccountID)
 	}
-	return i.deleteCopy(ctx)
+	return i.deleteRows(ctx, func(table) bool { return true })
 }
 
-// deleteCopy deletes the account. People stay: they may belong to other accounts.
-func (i *importer) deleteCopy(ctx context.Context) error {
+// deleteRows deletes the rows of the account in some tables. People stay: they may belong to other accounts.
+func (i *importer) deleteRows(ctx context.Context, of func(table) bool) error {
 	for _, t := range slices.Backward(tables) {
-		if t.user != "" {
+		if t.user != "" || !of(t) {
 			continue
 		}
 		if _, err := db.Exec(ctx, i.tx, `DELETE FROM `+t.name+` WHERE `+t.wholeCondition(), i.manifest.AccountID); err != nil {
@@ -159,10 +192,16 @@ func (i *importer) readPart(ctx context.Context, name string, content []byte) er
 	t := tables[at]
 	lines := bytes.Count(content, []byte("\n"))
 	i.rows[t.name] += int64(lines)
-	if t.credential && !i.options.Credentials {
+	switch {
+	case t.credential && !i.options.Credentials:
 		return nil
+	case i.manifest.isBase() && t.name == "domains": // which the difference contains
+		return i.prepareRows(ctx, t, asArray(content))
 	}
-	return i.insert(ctx, t, asArray(content), lines)
+	if err := i.insert(ctx, t, asArray(content), lines); err != nil || t.name != "users" || !i.manifest.isDifference() {
+		return err
+	}
+	return i.mapUsers(ctx)
 }
 
 // asArray turns lines into a JSON array.
@@ -191,7 +230,7 @@ func (i *importer) insert(ctx context.Context, t table, rows string, count int) 
 	}
 	args := []any{i.manifest.AccountID, rows}
 	if t.name == "accounts" {
-		args = append(args, i.options.Plan, i.manifest.Move)
+		args = append(args, i.options.Plan, cmp.Or(i.manifest.Move, partialID(i.manifest.Base)))
 	}
 	added, err := db.Exec(ctx, i.tx, `INSERT INTO `+t.name+` (`+strings.Join(names, ", ")+`) OVERRIDING SYSTEM VALUE SELECT `+
 		strings.Join(values, ", ")+` FROM `+rowsOf(t.name, 2)+` WHERE $1::text <> '' AND `+t.ownOnly(), args...)

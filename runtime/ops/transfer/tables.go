@@ -24,6 +24,10 @@ type table struct {
 	objects string
 	// unfinished reports whether only a move includes the table.
 	unfinished bool
+	// group and unit belong to tables that can be large, which a move copies while the account works. unit is an
+	// expression with the id of a unit, which is what the difference replaces if any of its rows has changed. Tables of
+	// a group have the same units. The id is the same at the source and the target.
+	group, unit string
 }
 
 type reference struct{ column, table string }
@@ -44,6 +48,7 @@ const (
 
 	ofAccount    = `account_id = $1 AND `
 	ofDoneEmails = ofAccount + `email_id NOT IN (` + openEmails + `)`
+	startUnit    = `extract(epoch FROM start)::text`
 	// A user who exists at the target keeps the id there.
 	mapUser = `coalesce((SELECT u.new FROM transfer_users u WHERE u.old = r.`
 )
@@ -68,8 +73,8 @@ var tables = []table{
 	{name: "former_members", set: userIn("user_id")},
 	{name: "api_keys", set: userIn("created_by")},
 	{name: "smtp_credentials", set: userIn("created_by")},
-	{name: "audit_entries", set: userIn("actor_id")},
-	{name: "api_requests", set: userIn("user_id")},
+	{name: "audit_entries", group: "audit_entries", unit: "id", set: userIn("actor_id")},
+	{name: "api_requests", group: "api_requests", unit: "n::text", set: userIn("user_id")},
 	{name: "storage_counters"},
 	{name: "usages"},
 	{name: "usage_hours"},
@@ -88,54 +93,54 @@ var tables = []table{
 	{name: "tracking_hosts", parent: ofDomain, set: map[string]string{"due_at": "now()"}},
 	{name: "address_rule_sets", parent: ofDomain},
 	{name: "smarthosts"},
-	{name: "suppressions"},
-	{name: "category_opt_outs"},
+	{name: "suppressions", group: "suppressions", unit: "id"},
+	{name: "category_opt_outs", group: "category_opt_outs", unit: "id"},
 
 	{name: "templates"},
 	{name: "template_versions", parent: reference{"template_id", "templates"}},
 	{name: "template_edits", parent: reference{"template_id", "templates"}},
 	{name: "template_images"},
 
-	{name: "emails", where: ofAccount + `id NOT IN (` + openEmails + `)`, parent: ofDomain, objects: "body_key"},
-	{name: "recipients", where: ofDoneEmails, parent: ofEmail, renumber: map[string]string{"id": "recipients"}},
-	{name: "attempts", where: ofDoneEmails, parent: ofEmail, set: map[string]string{"node": "NULL"},
+	{name: "emails", group: "emails", unit: "id", where: ofAccount + `id NOT IN (` + openEmails + `)`, parent: ofDomain, objects: "body_key"},
+	{name: "recipients", group: "emails", unit: "email_id", where: ofDoneEmails, parent: ofEmail, renumber: map[string]string{"id": "recipients"}},
+	{name: "attempts", group: "emails", unit: "email_id", where: ofDoneEmails, parent: ofEmail, set: map[string]string{"node": "NULL"},
 		renumber: map[string]string{"recipient_id": "recipients"}},
-	{name: "attachments", where: ofDoneEmails, parent: ofEmail, objects: "object_key"},
-	{name: "delivery_reports", where: ofDoneEmails, parent: ofEmail,
+	{name: "attachments", group: "emails", unit: "email_id", where: ofDoneEmails, parent: ofEmail, objects: "object_key"},
+	{name: "delivery_reports", group: "emails", unit: "email_id", where: ofDoneEmails, parent: ofEmail,
 		renumber: map[string]string{"recipient_id": "recipients"}},
-	{name: "engagements", where: ofDoneEmails},
-	{name: "facts", where: ofAccount + `subject_id NOT IN (` + openEmails + `)`},
-	{name: "idempotency_keys"},
+	{name: "engagements", group: "emails", unit: "email_id", where: ofDoneEmails},
+	{name: "facts", group: "facts", unit: "id", where: ofAccount + `subject_id NOT IN (` + openEmails + `)`},
+	{name: "idempotency_keys", group: "idempotency_keys", unit: "key"},
 
 	{name: "received_contents", renumber: map[string]string{"id": "received_contents"}, objects: "object_key"},
 	{name: "received_emails", parent: ofDomain, renumber: map[string]string{"content_id": "received_contents"}},
 
 	{name: "webhooks"},
-	{name: "webhook_deliveries", where: ofAccount + `settled_at IS NOT NULL`, parent: reference{"webhook_id", "webhooks"}},
+	{name: "webhook_deliveries", group: "webhook_deliveries", unit: "id", where: ofAccount + `settled_at IS NOT NULL`, parent: reference{"webhook_id", "webhooks"}},
 	{name: "webhook_works", where: ofWebhooks, parent: reference{"webhook_id", "webhooks"}, owner: "webhook_deliveries", unfinished: true},
-	{name: "webhook_attempts", where: ofAccount + `delivery_id NOT IN (` + openPosts + `)`,
+	{name: "webhook_attempts", group: "webhook_deliveries", unit: "delivery_id", where: ofAccount + `delivery_id NOT IN (` + openPosts + `)`,
 		set: map[string]string{"node": "NULL"}},
 
 	{name: "automations", set: map[string]string{"draining": "NULL", "drain_before": "NULL"}},
 	{name: "automation_versions", parent: reference{"automation_id", "automations"}},
 	{name: "automation_listens", parent: reference{"automation_id", "automations"}},
 	{name: "automation_entries", parent: reference{"automation_id", "automations"}},
-	{name: "automation_runs", where: ofAccount + `ended_at IS NOT NULL`},
+	{name: "automation_runs", group: "automation_runs", unit: "id", where: ofAccount + `ended_at IS NOT NULL`},
 	{name: "automation_works", parent: reference{"automation_id", "automations"}, owner: "automation_runs", unfinished: true},
-	{name: "automation_steps", where: ofAccount + `run_id NOT IN (` + openRuns + `)`},
-	{name: "custom_events", where: ofAccount + `NOT pending`, set: map[string]string{"goal_pending": "false"}},
+	{name: "automation_steps", group: "automation_runs", unit: "run_id", where: ofAccount + `run_id NOT IN (` + openRuns + `)`},
+	{name: "custom_events", group: "custom_events", unit: "id", where: ofAccount + `NOT pending`, set: map[string]string{"goal_pending": "false"}},
 
 	{name: "sms_settings", where: `id = $1`, set: map[string]string{"id": "$1::text"}},
-	{name: "sms_messages", where: ofAccount + `settled_at IS NOT NULL`},
-	{name: "sms_attempts", where: ofAccount + `message_id NOT IN (` + openTexts + `)`,
+	{name: "sms_messages", group: "sms_messages", unit: "id", where: ofAccount + `settled_at IS NOT NULL`},
+	{name: "sms_attempts", group: "sms_messages", unit: "message_id", where: ofAccount + `message_id NOT IN (` + openTexts + `)`,
 		set: map[string]string{"node": "NULL"}},
 	{name: "sms_days"},
 	{name: "sms_opt_outs"},
 
-	{name: "statistics"},
-	{name: "statistics_latencies"},
-	{name: "statistics_days"},
-	{name: "statistics_months"},
-	{name: "statistics_reasons"},
-	{name: "statistics_received"},
+	{name: "statistics", group: "statistics", unit: startUnit},
+	{name: "statistics_latencies", group: "statistics_latencies", unit: startUnit},
+	{name: "statistics_days", group: "statistics_days", unit: startUnit},
+	{name: "statistics_months", group: "statistics_months", unit: startUnit},
+	{name: "statistics_reasons", group: "statistics_reasons", unit: startUnit},
+	{name: "statistics_received", group: "statistics_received", unit: startUnit},
 }

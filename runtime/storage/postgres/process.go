@@ -26,6 +26,8 @@ func (s *Server) serverSettings() map[string]string {
 		"max_connections":         "100",
 		"shared_buffers":          "128MB",
 		"wal_compression":         "on",
+		"max_wal_size":            "4GB", // fewer checkpoints, after each of which every changed page is written to the WAL
+		"checkpoint_timeout":      "15min",
 		"jit":                     "off", // all statements are short
 		"random_page_cost":        "1.1", // assumes SSDs
 		"timezone":                "UTC",

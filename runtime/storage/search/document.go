@@ -22,11 +22,16 @@ const DocumentSQL = `to_tsvector('simple', v.words) || array_to_tsvector(string_
 // JoinMarks returns the value of the column marks for DocumentSQL.
 func JoinMarks(marks []string) string { return strings.Join(marks, separator) }
 
-var inside = strings.NewReplacer("@", " ", "<", " ", ">", " ", ".", " ", "_", " ", "-", " ", "+", " ")
-
-// Parts splits an address into its parts, so that they are indexed as words along with the whole. It also removes the
-// angle brackets, because PostgreSQL ignores words between them as a tag.
-func Parts(text string) string { return inside.Replace(text) }
+// Parts splits a text with an address into words, as a search does. The address as a whole is not a word of a document:
+// almost every email would add one to the index, and its parts next to each other find it as well.
+func Parts(text string) string {
+	return strings.Map(func(r rune) rune {
+		if isWordRune(r) {
+			return r
+		}
+		return ' '
+	}, text)
+}
 
 var lexemeQuote = strings.NewReplacer(`'`, `''`, `\`, `\\`)
 

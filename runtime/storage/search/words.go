@@ -79,7 +79,7 @@ type indexWord struct {
 }
 
 // newIndexWord splits a word like PostgreSQL's parser. The parser keeps addresses, host names and compound words as one
-// lexeme, and documents have their parts as well. It reads the end of INV-2202 as a negative number.
+// lexeme in other texts, and documents have the parts of addresses (Parts). It reads the end of INV-2202 as a negative number.
 func newIndexWord(word string) (w indexWord) {
 	word = strings.ToLower(trimBrackets(word))
 	if _, path, found := strings.Cut(word, "://"); found {
@@ -105,7 +105,7 @@ func newIndexWord(word string) (w indexWord) {
 		switch last := i == len(parts)-1; {
 		case last && isDigits(p):
 			lexeme = `(` + lexeme + `:* | ` + Lexeme("-"+p) + `:*)`
-		case last && !strings.ContainsAny(word, "@."): // the last part of an address is common
+		case last:
 			lexeme += ":*"
 		}
 		w.parts = append(w.parts, lexeme)

@@ -20,5 +20,5 @@
 // `make drill-short` runs the short form of every case, and `make test` runs the short form of six of them.
 // `make torture` sets POSTRIDER_TORTURE=long, runs the cases one after the other, and prints their figures as a
 // table. `make drill` does so for the cases with several processes (TestDrill…), and for the kills, stops and
-// network faults of a single process.
+// network faults of a single process. POSTRIDER_DRILL_SEED repeats the random choices of the moves of an account.
 package faults

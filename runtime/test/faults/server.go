@@ -293,7 +293,13 @@ func (s *Server) Command(database string, args ...string) []byte {
 // Try is Command for a command that may fail; told is its standard error.
 func (s *Server) Try(database string, args ...string) (printed, told []byte, err error) {
 	s.t.Helper()
-	command := exec.CommandContext(s.t.Context(), s.binary(), args...)
+	return s.TryUntil(s.t.Context(), database, args...)
+}
+
+// TryUntil is Try for a command that is killed when ctx ends.
+func (s *Server) TryUntil(ctx context.Context, database string, args ...string) (printed, told []byte, err error) {
+	s.t.Helper()
+	command := exec.CommandContext(ctx, s.binary(), args...)
 	command.Env = append(append(os.Environ(), s.env...), "DATABASE_URL="+database, "POSTRIDER_DATA_DIR="+s.data)
 	var said bytes.Buffer
 	command.Stderr = &said

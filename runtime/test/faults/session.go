@@ -54,6 +54,9 @@ func (s *session) command(line string) error {
 			s.host.sink.refuse(address)
 			return s.write("550 5.1.1 there is no such mailbox here\r\n")
 		}
+		if strings.HasPrefix(address, Later) && s.host.sink.deferOnce(address) {
+			return s.write("451 4.7.1 try again later\r\n")
+		}
 		s.to = append(s.to, address)
 		return s.write("250 2.1.5 ok\r\n")
 	case "DATA":

@@ -44,10 +44,14 @@ type Sink struct {
 	arrived    map[Accepted]bool // from these lines
 	unanswered map[Pair]int
 	refused    map[string]int // by recipient
+	deferred   map[string]bool
 }
 
-// Gone is the prefix of addresses that every host rejects permanently.
-const Gone = "gone"
+// Prefixes of addresses that every host treats in a special way.
+const (
+	Gone  = "gone"  // rejected permanently
+	Later = "later" // deferred once
+)
 
 // record is a line to be flushed.
 type record struct {
@@ -63,7 +67,7 @@ func NewSink(t testing.TB) *Sink {
 		t.Fatal(err)
 	}
 	s := &Sink{t: t, joining: make(chan record, 256), ended: make(chan struct{}), arrived: map[Accepted]bool{},
-		unanswered: map[Pair]int{}, refused: map[string]int{}}
+		unanswered: map[Pair]int{}, refused: map[string]int{}, deferred: map[string]bool{}}
 	go s.write(file)
 	t.Cleanup(s.close)
 	return s
@@ -127,6 +131,22 @@ func (s *Sink) refuse(recipient string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.refused[recipient]++
+}
+
+// deferOnce reports whether this is the first attempt for the recipient.
+func (s *Sink) deferOnce(recipient string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	first := !s.deferred[recipient]
+	s.deferred[recipient] = true
+	return first
+}
+
+// Deferred returns the number of recipients that were deferred.
+func (s *Sink) Deferred() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.deferred)
 }
 
 // Refused returns how often each recipient was rejected permanently.

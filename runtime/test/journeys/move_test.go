@@ -178,8 +178,9 @@ func TestAccountMovesWithUnfinishedWork(t *testing.T) {
 	t.Parallel()
 	source, target, keys := twoInstallations(t)
 	moved := withKey(target, source.APIKey)
-	link := linkIn(t, source, send(t, source,
-		`{"from":"ada@dev.test","to":"carol@example.net","subject":"Newsletter","text":"x","unsubscribe":true}`))
+	newsletter := send(t, source,
+		`{"from":"ada@dev.test","to":"carol@example.net","subject":"Newsletter","text":"x","unsubscribe":true}`)
+	link := linkIn(t, source, newsletter)
 	source.MX.Wait(t, "the newsletter", func(s smtptest.Stats) bool { return s.Accepted == 1 })
 	slow, scheduled, hooks := unfinishedWork(t, source, 3*time.Second) // due while the account is frozen
 	file := moveOut(t, source, keys)
@@ -236,6 +237,28 @@ func TestAccountMovesWithUnfinishedWork(t *testing.T) {
 		t.Errorf("unsubscribing through the source: %d %s", status, page)
 	}
 	checkBlocked(t, moved, "carol@example.net", true)
+	checkForwardedBounce(t, source, moved, newsletter)
+}
+
+// checkForwardedBounce checks that a late bounce at the source takes effect at the target.
+func checkForwardedBounce(t *testing.T, source, moved *harness.App, email string) {
+	t.Helper()
+	sender := ""
+	for _, m := range source.MX.Messages() {
+		if m.To[0] == "carol@example.net" {
+			sender = m.From
+		}
+	}
+	report := bounceReport(sender, "carol@example.net", "failed", "5.1.1", "550 5.1.1 user unknown")
+	for range 2 { // the reporting server did not receive our reply
+		if rcpt, data := deliver(t, source, "", sender, report); !strings.HasPrefix(data, "250 ") {
+			t.Fatalf("got the replies %s, %s", rcpt, data)
+		}
+	}
+	waitForStatus(t, moved, email, "bounced")
+	if types := timelineOf(t, moved, email); strings.Count(types, "email.bounced") != 1 {
+		t.Errorf("timeline: %s", types)
+	}
 }
 
 // checkTombstone checks what the source answers once the account has moved.

@@ -1,0 +1,73 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/postrider/postrider/runtime/storage/db"
+)
+
+const (
+	// forgetObjectsSQL schedules the deletion of the objects of emails that are replaced, including those that this
+	// installation has begun to move.
+	forgetObjectsSQL = `
+WITH ids AS (SELECT json_array_elements_text($2::json) AS id), stored AS (
+	INSERT INTO body_moves (account_id, email_id, object_key, remove, due_at)
+	SELECT account_id, id, body_key, true, now() + interval '1 minute' FROM emails WHERE account_id = $1 AND id IN (SELECT id FROM ids) AND body_key IS NOT NULL
+	UNION ALL SELECT account_id, email_id, object_key, true, now() + interval '1 minute' FROM attachments
+	WHERE account_id = $1 AND email_id IN (SELECT id FROM ids) AND object_key IS NOT NULL
+)
+UPDATE body_moves SET remove = true, due_at = greatest(due_at, now()) + interval '1 minute', fence = fence + 1
+WHERE account_id = $1 AND email_id IN (SELECT id FROM ids) AND NOT remove`
+	// keepObjectsSQL keeps the objects that the new rows contain, too.
+	keepObjectsSQL = `
+DELETE FROM body_moves m WHERE account_id = $1 AND remove AND (EXISTS (SELECT FROM emails e WHERE e.id = m.email_id AND e.body_key = m.object_key)
+	OR EXISTS (SELECT FROM attachments a WHERE a.email_id = m.email_id AND a.object_key = m.object_key))`
+)
+
+// deleteUnits deletes the rows of units of the base, which the difference replaces.
+func (i *importer) deleteUnits(ctx context.Context, name string, content []byte) error {
+	group, _, _ := strings.Cut(strings.TrimPrefix(name, unitFolder), "/")
+	switch {
+	case !slices.Contains(groups(), group):
+		return errors.New("not an entry of an account's file")
+	case i.at > 0 || i.rows[tables[0].name] > 0:
+		return errors.New("it must precede the tables")
+	}
+	list := asArray(content)
+	if group == "emails" {
+		if _, err := db.Exec(ctx, i.tx, forgetObjectsSQL, i.manifest.AccountID, list); err != nil {
+			return fmt.Errorf("forget objects: %w", err)
+		}
+	}
+	for _, t := range slices.Backward(tables) {
+		if t.group != group {
+			continue
+		}
+		if _, err := db.Exec(ctx, i.tx, `DELETE FROM `+t.name+` WHERE account_id = $1 AND `+t.unit+` IN (SELECT json_array_elements_text($2::json))`,
+			i.manifest.AccountID, list); err != nil {
+			return fmt.Errorf("delete from %s: %w", t.name, err)
+		}
+	}
+	i.rows[unitFolder+group] += int64(strings.Count(string(content), "\n"))
+	return nil
+}
+
+// mapUsers replaces ids of people in rows of the base with those that they have at the target.
+func (i *importer) mapUsers(ctx context.Context) error {
+	for _, t := range tables {
+		for column, value := range t.set {
+			if t.group == "" || value != userIn(column)[column] {
+				continue
+			}
+			if _, err := db.Exec(ctx, i.tx, `UPDATE `+t.name+` t SET `+column+` = u.new FROM transfer_users u WHERE t.account_id = $1 AND t.`+
+				column+` = u.old AND u.new <> u.old`, i.manifest.AccountID); err != nil {
+				return fmt.Errorf("map people in %s: %w", t.name, err)
+			}
+		}
+	}
+	return nil
+}
