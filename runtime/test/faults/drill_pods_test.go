@@ -62,7 +62,7 @@ func readChart(t *testing.T) (c chartTimes) {
 	return c
 }
 
-// A rolling update in Kubernetes, with the times of the Helm chart: three pods behind HAProxy, which checks their
+// A rolling update in Kubernetes, with the times of the Helm chart: HAProxy in front of three pods, which checks their
 // readiness as often as Kubernetes does and repeats no request. Each pod is replaced by one with the same name, and the
 // next one stops when it is ready. No request fails.
 func TestDrillRollingUpdateOfPods(t *testing.T) {
