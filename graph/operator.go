@@ -37,6 +37,7 @@ type (
 	// WholeQueue reads the queue of all accounts.
 	WholeQueue interface {
 		Destinations(ctx context.Context, limit int) ([]queue.Backlog, error)
+		Faults(ctx context.Context) ([]queue.Fault, error)
 	}
 	// Sources reads the addresses that mail is sent from.
 	Sources interface {
@@ -70,7 +71,7 @@ func operatorCosts(c *generated.ComplexityRoot) {
 	c.Operator.Users = func(child int, first *int, _ *string, last *int, _ *string, _ *model.OperatorUserFilter) int {
 		return times(connection.Size(first, last), child)
 	}
-	c.Operator.QueueByDestination, c.Operator.Lanes = whole, whole
+	c.Operator.QueueByDestination, c.Operator.Lanes, c.Operator.Faults = whole, whole, whole
 	c.Operator.Plans, c.Operator.Sources, c.Operator.Processes, c.Operator.Health = some, some, some, some
 	c.Operator.Billing = func(child int) int { return lookCost + child }
 	create := func(child int, _ map[string]any, _ *string) int { return changeCost + child }
@@ -161,6 +162,15 @@ func toLane(s delivery.LaneState) *model.DeliveryLane {
 		out.PerMinute = &s.Rate
 	}
 	return out
+}
+
+func toFault(f queue.Fault) *model.DeliveryFault {
+	fault := &model.DeliveryFault{Kind: model.DeliveryFaultKind(strings.ToUpper(string(f.Kind))), At: f.At,
+		LastAt: f.LastAt, InDoubt: f.InDoubt}
+	if f.Node != "" {
+		fault.Node = &f.Node
+	}
+	return fault
 }
 
 func toProcess(p node.Process) *model.InstallationProcess {

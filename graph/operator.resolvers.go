@@ -120,6 +120,11 @@ func (r *operatorResolver) Processes(ctx context.Context, obj *model.Operator) (
 	return connection.ConvertList(found, toProcess), err
 }
 
+func (r *operatorResolver) Faults(ctx context.Context, obj *model.Operator) ([]*model.DeliveryFault, error) {
+	found, err := r.parts.WholeQueue.Faults(ctx)
+	return connection.ConvertList(found, toFault), err
+}
+
 func (r *operatorResolver) Health(ctx context.Context, obj *model.Operator) ([]*model.HealthFinding, error) {
 	return worstFirst(r.installationFindings()), nil
 }

@@ -70,6 +70,11 @@ func (fakeInstallation) Destinations(context.Context, int) ([]queue.Backlog, err
 		Diagnostic: "421 later"}}, nil
 }
 
+func (fakeInstallation) Faults(context.Context) ([]queue.Fault, error) {
+	return []queue.Fault{{Kind: queue.ProcessFault, Node: "one", Process: 7, At: day, LastAt: day, InDoubt: 54},
+		{Kind: queue.ConnectionFault, Process: 6, At: day, LastAt: day.Add(time.Minute), InDoubt: 1}}, nil
+}
+
 func (fakeInstallation) Sources(context.Context) ([]outbound.SourceState, error) {
 	return []outbound.SourceState{{Source: &ent.Source{ID: "src_1", Address: "192.0.2.1", Hostname: "mail.example.com",
 		Pool: "shared", CreatedAt: day}, Limit: 50, Used: 3, Day: 1},

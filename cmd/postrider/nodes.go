@@ -5,6 +5,7 @@ import (
 
 	"github.com/postrider/postrider/cmd/postrider/shown"
 	"github.com/postrider/postrider/cmd/postrider/table"
+	"github.com/postrider/postrider/modules/sending/queue"
 	"github.com/postrider/postrider/runtime/work/node"
 )
 
@@ -20,10 +21,14 @@ func (c *nodesCommand) Run(s *session) error {
 		if err != nil {
 			return err
 		}
-		if c.JSON {
-			return s.print(map[string][]shown.Node{"nodes": shown.List(all, shown.NodeOf)})
+		faults, err := queue.Faults(s.ctx, of.store.DB)
+		if err != nil {
+			return err
 		}
-		_, err = io.WriteString(s.out, table.Nodes(all))
+		if c.JSON {
+			return s.print(map[string]any{"nodes": shown.List(all, shown.NodeOf), "faults": shown.List(faults, shown.FaultOf)})
+		}
+		_, err = io.WriteString(s.out, table.Nodes(all)+table.Faults(faults))
 		return err
 	})
 }

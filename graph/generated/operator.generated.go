@@ -28,6 +28,7 @@ type OperatorResolver interface {
 	Sources(ctx context.Context, obj *model.Operator) ([]*model.SendingSource, error)
 	Lanes(ctx context.Context, obj *model.Operator) ([]*model.DeliveryLane, error)
 	Processes(ctx context.Context, obj *model.Operator) ([]*model.InstallationProcess, error)
+	Faults(ctx context.Context, obj *model.Operator) ([]*model.DeliveryFault, error)
 	Health(ctx context.Context, obj *model.Operator) ([]*model.HealthFinding, error)
 }
 
@@ -226,6 +227,121 @@ func (ec *executionContext) _CreateOperatorKeyResult_secret(ctx context.Context,
 }
 func (ec *executionContext) fieldContext_CreateOperatorKeyResult_secret(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("CreateOperatorKeyResult", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _DeliveryFault_kind(ctx context.Context, field graphql.CollectedField, obj *model.DeliveryFault) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeliveryFault_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.DeliveryFaultKind) graphql.Marshaler {
+			return ec.marshalNDeliveryFaultKind2githubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐDeliveryFaultKind(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeliveryFault_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DeliveryFault", field, false, false, errors.New("field of type DeliveryFaultKind does not have child fields"))
+}
+
+func (ec *executionContext) _DeliveryFault_node(ctx context.Context, field graphql.CollectedField, obj *model.DeliveryFault) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeliveryFault_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DeliveryFault_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DeliveryFault", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _DeliveryFault_at(ctx context.Context, field graphql.CollectedField, obj *model.DeliveryFault) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeliveryFault_at(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.At, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeliveryFault_at(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DeliveryFault", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _DeliveryFault_lastAt(ctx context.Context, field graphql.CollectedField, obj *model.DeliveryFault) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeliveryFault_lastAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.LastAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeliveryFault_lastAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DeliveryFault", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _DeliveryFault_inDoubt(ctx context.Context, field graphql.CollectedField, obj *model.DeliveryFault) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeliveryFault_inDoubt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.InDoubt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeliveryFault_inDoubt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DeliveryFault", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _DeliveryLane_name(ctx context.Context, field graphql.CollectedField, obj *model.DeliveryLane) (ret graphql.Marshaler) {
@@ -984,6 +1100,38 @@ func (ec *executionContext) fieldContext_Operator_processes(_ context.Context, f
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_InstallationProcess(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Operator_faults(ctx context.Context, field graphql.CollectedField, obj *model.Operator) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Operator_faults(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Operator().Faults(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.DeliveryFault) graphql.Marshaler {
+			return ec.marshalNDeliveryFault2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐDeliveryFaultᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Operator_faults(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Operator",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DeliveryFault(ctx, field)
 		},
 	}
 	return fc, nil
@@ -3386,6 +3534,64 @@ func (ec *executionContext) _CreateOperatorKeyResult(ctx context.Context, sel as
 	return out
 }
 
+var deliveryFaultImplementors = []string{"DeliveryFault"}
+
+func (ec *executionContext) _DeliveryFault(ctx context.Context, sel ast.SelectionSet, obj *model.DeliveryFault) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, deliveryFaultImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DeliveryFault")
+		case "kind":
+			out.Values[i] = ec._DeliveryFault_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._DeliveryFault_node(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "at":
+			out.Values[i] = ec._DeliveryFault_at(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "lastAt":
+			out.Values[i] = ec._DeliveryFault_lastAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "inDoubt":
+			out.Values[i] = ec._DeliveryFault_inDoubt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var deliveryLaneImplementors = []string{"DeliveryLane"}
 
 func (ec *executionContext) _DeliveryLane(ctx context.Context, sel ast.SelectionSet, obj *model.DeliveryLane) graphql.Marshaler {
@@ -3873,6 +4079,44 @@ func (ec *executionContext) _Operator(ctx context.Context, sel ast.SelectionSet,
 					}
 				}()
 				res = ec._Operator_processes(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "faults":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Operator_faults(ctx, field, obj)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -4942,6 +5186,42 @@ func (ec *executionContext) marshalNCreateOperatorKeyResult2ᚖgithubᚗcomᚋpo
 func (ec *executionContext) unmarshalNCreateUserAsOperatorInput2map(ctx context.Context, v any) (map[string]any, error) {
 	res, err := ec.unmarshalInputCreateUserAsOperatorInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNDeliveryFault2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐDeliveryFaultᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.DeliveryFault) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNDeliveryFault2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐDeliveryFault(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNDeliveryFault2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐDeliveryFault(ctx context.Context, sel ast.SelectionSet, v *model.DeliveryFault) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._DeliveryFault(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNDeliveryFaultKind2githubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐDeliveryFaultKind(ctx context.Context, v any) (model.DeliveryFaultKind, error) {
+	var res model.DeliveryFaultKind
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNDeliveryFaultKind2githubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐDeliveryFaultKind(ctx context.Context, sel ast.SelectionSet, v model.DeliveryFaultKind) graphql.Marshaler {
+	return v
 }
 
 func (ec *executionContext) marshalNDeliveryLane2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐDeliveryLaneᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.DeliveryLane) graphql.Marshaler {

@@ -584,6 +584,14 @@ type ComplexityRoot struct {
 		Way          func(childComplexity int) int
 	}
 
+	DeliveryFault struct {
+		At      func(childComplexity int) int
+		InDoubt func(childComplexity int) int
+		Kind    func(childComplexity int) int
+		LastAt  func(childComplexity int) int
+		Node    func(childComplexity int) int
+	}
+
 	DeliveryLane struct {
 		Active      func(childComplexity int) int
 		Delivered   func(childComplexity int) int
@@ -1005,6 +1013,7 @@ type ComplexityRoot struct {
 		Account            func(childComplexity int, id string) int
 		Accounts           func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.OperatorAccountFilter) int
 		Billing            func(childComplexity int) int
+		Faults             func(childComplexity int) int
 		Health             func(childComplexity int) int
 		Lanes              func(childComplexity int) int
 		Plans              func(childComplexity int) int
@@ -3986,6 +3995,37 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DeliveryAttempt.Way(childComplexity), true
 
+	case "DeliveryFault.at":
+		if e.ComplexityRoot.DeliveryFault.At == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeliveryFault.At(childComplexity), true
+	case "DeliveryFault.inDoubt":
+		if e.ComplexityRoot.DeliveryFault.InDoubt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeliveryFault.InDoubt(childComplexity), true
+	case "DeliveryFault.kind":
+		if e.ComplexityRoot.DeliveryFault.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeliveryFault.Kind(childComplexity), true
+	case "DeliveryFault.lastAt":
+		if e.ComplexityRoot.DeliveryFault.LastAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeliveryFault.LastAt(childComplexity), true
+	case "DeliveryFault.node":
+		if e.ComplexityRoot.DeliveryFault.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeliveryFault.Node(childComplexity), true
+
 	case "DeliveryLane.active":
 		if e.ComplexityRoot.DeliveryLane.Active == nil {
 			break
@@ -5881,6 +5921,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Operator.Billing(childComplexity), true
+	case "Operator.faults":
+		if e.ComplexityRoot.Operator.Faults == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operator.Faults(childComplexity), true
 	case "Operator.health":
 		if e.ComplexityRoot.Operator.Health == nil {
 			break
@@ -11999,6 +12045,8 @@ type Operator {
   lanes: [DeliveryLane!]! @module(name: "sending")
   "The running processes and those that died within the last hour, oldest first."
   processes: [InstallationProcess!]!
+  "Faults of the last 24 hours after which emails may have been sent twice, latest first, at most 100."
+  faults: [DeliveryFault!]! @module(name: "sending")
   "Findings of ` + "`" + `postrider doctor` + "`" + `, most severe first."
   health: [HealthFinding!]!
 }
@@ -12267,6 +12315,28 @@ type InstallationProcess {
   seenAt: DateTime!
   "Whether the process is running. If ` + "`" + `false` + "`" + `, it died without shutting down."
   alive: Boolean!
+}
+
+"What ended delivery attempts without a known result."
+enum DeliveryFaultKind {
+  "A process was killed or frozen, or lost its connection to the database. Other processes took over its deliveries."
+  PROCESS
+  "Connections to receiving servers broke after the message, before the reply."
+  CONNECTION
+}
+
+"A fault after which emails may have been sent twice, with the same Message-ID."
+type DeliveryFault {
+  "The kind of the fault."
+  kind: DeliveryFaultKind!
+  "The value of ` + "`" + `POSTRIDER_NODE` + "`" + ` of the process, or its host name. ` + "`" + `null` + "`" + ` if it is no longer known."
+  node: String
+  "When the first result became unknown."
+  at: DateTime!
+  "When the last result became unknown."
+  lastAt: DateTime!
+  "Number of recipients that may have received an email twice."
+  inDoubt: Int!
 }
 `, BuiltIn: false},
 	{Name: "../schema/people.graphqls", Input: `extend type Query {
@@ -15375,6 +15445,22 @@ func (ec *executionContext) childFields_DeliveryAttempt(ctx context.Context, fie
 	return nil, fmt.Errorf("no field named %q was found under type DeliveryAttempt", field.Name)
 }
 
+func (ec *executionContext) childFields_DeliveryFault(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "kind":
+		return ec.fieldContext_DeliveryFault_kind(ctx, field)
+	case "node":
+		return ec.fieldContext_DeliveryFault_node(ctx, field)
+	case "at":
+		return ec.fieldContext_DeliveryFault_at(ctx, field)
+	case "lastAt":
+		return ec.fieldContext_DeliveryFault_lastAt(ctx, field)
+	case "inDoubt":
+		return ec.fieldContext_DeliveryFault_inDoubt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeliveryFault", field.Name)
+}
+
 func (ec *executionContext) childFields_DeliveryLane(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "name":
@@ -16185,6 +16271,8 @@ func (ec *executionContext) childFields_Operator(ctx context.Context, field grap
 		return ec.fieldContext_Operator_lanes(ctx, field)
 	case "processes":
 		return ec.fieldContext_Operator_processes(ctx, field)
+	case "faults":
+		return ec.fieldContext_Operator_faults(ctx, field)
 	case "health":
 		return ec.fieldContext_Operator_health(ctx, field)
 	}

@@ -474,6 +474,20 @@ type DeliveryAttempt struct {
 	Class *string `json:"class,omitempty"`
 }
 
+// A fault after which emails may have been sent twice, with the same Message-ID.
+type DeliveryFault struct {
+	// The kind of the fault.
+	Kind DeliveryFaultKind `json:"kind"`
+	// The value of `POSTRIDER_NODE` of the process, or its host name. `null` if it is no longer known.
+	Node *string `json:"node,omitempty"`
+	// When the first result became unknown.
+	At time.Time `json:"at"`
+	// When the last result became unknown.
+	LastAt time.Time `json:"lastAt"`
+	// Number of recipients that may have received an email twice.
+	InDoubt int `json:"inDoubt"`
+}
+
 // A delivery lane to the servers of one provider or domain.
 type DeliveryLane struct {
 	// The destination of the lane.
@@ -1802,6 +1816,50 @@ func (e *CustomEventSource) UnmarshalGQL(v any) error {
 }
 
 func (e CustomEventSource) MarshalGQL(w io.Writer) {
+	fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+// What ended delivery attempts without a known result.
+type DeliveryFaultKind string
+
+const (
+	// A process was killed or frozen, or lost its connection to the database. Other processes took over its deliveries.
+	DeliveryFaultKindProcess DeliveryFaultKind = "PROCESS"
+	// Connections to receiving servers broke after the message, before the reply.
+	DeliveryFaultKindConnection DeliveryFaultKind = "CONNECTION"
+)
+
+var AllDeliveryFaultKind = []DeliveryFaultKind{
+	DeliveryFaultKindProcess,
+	DeliveryFaultKindConnection,
+}
+
+func (e DeliveryFaultKind) IsValid() bool {
+	switch e {
+	case DeliveryFaultKindProcess, DeliveryFaultKindConnection:
+		return true
+	}
+	return false
+}
+
+func (e DeliveryFaultKind) String() string {
+	return string(e)
+}
+
+func (e *DeliveryFaultKind) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = DeliveryFaultKind(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid DeliveryFaultKind", str)
+	}
+	return nil
+}
+
+func (e DeliveryFaultKind) MarshalGQL(w io.Writer) {
 	fmt.Fprint(w, strconv.Quote(e.String()))
 }
 

@@ -22,6 +22,7 @@ func TestQueueUsesItsIndexes(t *testing.T) {
 		indexes   []string
 	}{
 		"unknown":    {unknownSQL, []any{MaxDepth}, []string{"attempt_in_doubt"}},
+		"faults":     {faultsSQL, []any{MaxDepth, mostFaults}, []string{"attempt_in_doubt"}},
 		"oldest due": {oldestDueSQL, nil, []string{"recipient_due"}},
 		"list of queue": {`SELECT r.id FROM ` + Selection{All: true}.fromSQL(&db.Query{}, `r.id`), nil,
 			[]string{"recipient_due", "recipient_lane", "recipient_held"}},

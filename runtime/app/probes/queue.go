@@ -48,7 +48,7 @@ func gaugeQueue(q *queue.Service, registry prometheus.Registerer) error {
 			n, err := q.CountUnknown(ctx)
 			return float64(n), err
 		})
-	return telemetry.Register(registry, queueDepth{q}, late, unknown)
+	return telemetry.Register(registry, queueDepth{q}, faults{q}, late, unknown)
 }
 
 // queueDepth exports how many recipients are queued. They are counted at each scrape; the metric is absent
@@ -74,5 +74,39 @@ func (d queueDepth) Collect(to chan<- prometheus.Metric) {
 	}
 	for state, n := range map[string]int{"queued": depth.Queued, "parked": depth.Parked, "held": depth.Held} {
 		to <- prometheus.MustNewConstMetric(depthDesc, prometheus.GaugeValue, float64(n), state)
+	}
+}
+
+// faults exports how many recipients are in doubt after the faults of each process. The metric is absent while the
+// database does not respond.
+type faults struct{ queue *queue.Service }
+
+var _ prometheus.Collector = faults{}
+
+var faultsDesc = prometheus.NewDesc("postrider_fault_recipients_in_doubt",
+	"Recipients that may have received an email twice after faults of the last 24 hours, by process and kind of fault: process (killed or frozen) or connection (broken after the final dot). It describes the database: use the maximum across processes.",
+	[]string{"node", "kind"}, nil)
+
+// Describe implements prometheus.Collector.
+func (faults) Describe(to chan<- *prometheus.Desc) { to <- faultsDesc }
+
+// Collect implements prometheus.Collector.
+func (f faults) Collect(to chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
+	defer cancel()
+	list, err := f.queue.Faults(ctx)
+	if err != nil {
+		return
+	}
+	type key struct {
+		node string
+		kind queue.FaultKind
+	}
+	inDoubt := map[key]int{}
+	for _, found := range list {
+		inDoubt[key{found.Node, found.Kind}] += found.InDoubt
+	}
+	for of, n := range inDoubt {
+		to <- prometheus.MustNewConstMetric(faultsDesc, prometheus.GaugeValue, float64(n), of.node, string(of.kind))
 	}
 }

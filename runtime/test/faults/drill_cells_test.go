@@ -126,16 +126,9 @@ func accountOf(t *testing.T, client *faults.Server) string {
 }
 
 // startHAProxy runs HAProxy with the configuration of deploy/cells, for these processes and without TLS. It returns the
-// base URL. The test is skipped if HAProxy is not installed.
+// base URL.
 func startHAProxy(t *testing.T, cell0, cell7 faults.Cluster) string {
 	t.Helper()
-	program, err := exec.LookPath("haproxy")
-	if err != nil {
-		program = "/usr/sbin/haproxy"
-	}
-	if _, err := os.Stat(program); err != nil {
-		t.Skip("HAProxy is not installed")
-	}
 	sample, err := os.ReadFile("../../../deploy/cells/haproxy.cfg")
 	if err != nil {
 		t.Fatal(err)
@@ -151,6 +144,20 @@ func startHAProxy(t *testing.T, cell0, cell7 faults.Cluster) string {
 			t.Fatalf("deploy/cells/haproxy.cfg must contain %q once", from)
 		}
 		config = strings.Replace(config, from, strings.TrimPrefix(to, "http://"), 1)
+	}
+	runHAProxy(t, config)
+	return "http://" + address
+}
+
+// runHAProxy runs HAProxy with a configuration. The test is skipped if HAProxy is not installed.
+func runHAProxy(t *testing.T, config string) {
+	t.Helper()
+	program, err := exec.LookPath("haproxy")
+	if err != nil {
+		program = "/usr/sbin/haproxy"
+	}
+	if _, err := os.Stat(program); err != nil {
+		t.Skip("HAProxy is not installed")
 	}
 	file := filepath.Join(t.TempDir(), "haproxy.cfg")
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
@@ -171,5 +178,4 @@ func startHAProxy(t *testing.T, cell0, cell7 faults.Cluster) string {
 			t.Logf("log of HAProxy:\n%s", log.String())
 		}
 	})
-	return "http://" + address
 }

@@ -203,6 +203,10 @@ func TestFrozenProcessDuplicatesOnlyAttemptsInProgress(t *testing.T) {
 		want) {
 		t.Errorf("the metrics do not contain %q", want)
 	}
+	inDoubt := fmt.Sprintf("postrider_fault_recipients_in_doubt{kind=\"process\",node=\"node-1\"} %d\n", unknown)
+	if metrics := second.Do(t.Context(), http.MethodGet, "/metrics", ""); !strings.Contains(string(metrics.Body), inDoubt) {
+		t.Errorf("the metrics do not contain %q", inDoubt)
+	}
 	if ready := second.Do(t.Context(), http.MethodGet, "/readyz", ""); !strings.Contains(string(ready.Body),
 		fmt.Sprintf(`"queue_unknown_results":%d`, unknown)) {
 		t.Errorf("GET /readyz returned %s, want %d unknown results", ready.Body, unknown)

@@ -357,13 +357,19 @@ func TestDeletedRowIsRecreated(t *testing.T) {
 	eventually(t, "it may begin", m.mayRun)
 }
 
+// Rows of an hour are kept. Of older ones, the latest are kept for a day, so that faults can name the process.
 func TestOldRowsAreDeleted(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	dbtest.Exec(t, d,
-		`INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) SELECT 'old', 'v1', '[]', now(), now() - i, now() FROM unnest(ARRAY[interval '2 hours', interval '10 minutes']) i`)
+		`INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) SELECT 'old', 'v1', '[]', now(), now() - i, now()
+			FROM unnest(array_fill(interval '2 hours', ARRAY[25]) || ARRAY[interval '10 minutes', interval '26 hours']) WITH ORDINALITY u (i, n) ORDER BY n`)
 	join(t, d, "one")
-	eventually(t, "the older row is deleted", func() bool { return count(t, d, `SELECT count(*) FROM nodes`) == 2 })
+	eventually(t, "the latest 20 rows remain, except one of the day before",
+		func() bool { return count(t, d, `SELECT count(*) FROM nodes`) == 19 })
+	if n := count(t, d, `SELECT count(*) FROM nodes WHERE seen_at > now() - interval '1 hour'`); n != 2 {
+		t.Errorf("%d rows of the last hour remain, want 2", n)
+	}
 }
 
 // The standard durations fulfill the promises of the package.

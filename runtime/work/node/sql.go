@@ -178,7 +178,10 @@ func (n *Node) RepairTimes(ctx context.Context, _ clockstep.Step) (int64, error)
 
 const (
 	leaveSQL = `DELETE FROM nodes WHERE id = $1`
-	sweepSQL = `DELETE FROM nodes WHERE seen_at < now() - $1 * interval '1 microsecond'`
+	// sweepSQL deletes old rows, but keeps the latest for a day: lists of faults name the process (modules/sending/queue).
+	sweepSQL = `
+DELETE FROM nodes WHERE seen_at < now() - $1 * interval '1 microsecond' AND (seen_at < now() - interval '25 hours'
+	OR id NOT IN (SELECT id FROM nodes ORDER BY id DESC LIMIT 20))`
 	// releaseTries is how many times the claims of a dead node are released, because one of its statements may
 	// have been in transit when it died.
 	releaseTries = 5

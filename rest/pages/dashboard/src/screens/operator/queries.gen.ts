@@ -31,6 +31,13 @@ export type OperatorAccountStatus =
   /** A payment is overdue. */
   | 'PAYMENT_DUE';
 
+/** What ended delivery attempts without a known result. */
+export type DeliveryFaultKind =
+  /** A process was killed or frozen, or lost its connection to the database. Other processes took over its deliveries. */
+  | 'PROCESS'
+  /** Connections to receiving servers broke after the message, before the reply. */
+  | 'CONNECTION';
+
 export type OperatorHealthQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -44,7 +51,7 @@ export type OperatorDeliveryQuery = { operator: { queueByDestination: Array<{ de
 export type OperatorProcessesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type OperatorProcessesQuery = { operator: { processes: Array<{ name: string, version: string, roles: Array<string>, startedAt: string, seenAt: string, alive: boolean }> } | null };
+export type OperatorProcessesQuery = { operator: { processes: Array<{ name: string, version: string, roles: Array<string>, startedAt: string, seenAt: string, alive: boolean }>, faults: Array<{ kind: DeliveryFaultKind, node: string | null, at: string, inDoubt: number }> } | null };
 
 export type OperatorAccountsQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -78,7 +85,7 @@ export type OperatorPlanRowFragment = { id: string, name: string, rank: number, 
 
 export const OperatorHealth = gql<OperatorHealthQuery, OperatorHealthQueryVariables>('OperatorHealth', '96a03b413371294df0fbb00db3ab89c2fbb0256df689545d958f4fd46b65a24a', import.meta.env.DEV ? "query OperatorHealth {\n  health {\n    installation {\n      code\n      level\n      found\n      expected\n      do\n    }\n  }\n}" : undefined)
 export const OperatorDelivery = gql<OperatorDeliveryQuery, OperatorDeliveryQueryVariables>('OperatorDelivery', '84724cdd08a96360715d0e21b93996894827fea7471272239d5fe81c13ba4e6e', import.meta.env.DEV ? "query OperatorDelivery {\n  operator {\n    queueByDestination {\n      destination\n      total\n      due\n      running\n      parked\n      deferred\n      held\n      oldestAgeSeconds\n      diagnostic\n    }\n    sources {\n      id\n      address\n      hostname\n      node\n      pool\n      accountId\n      pausedAt\n      warmup {\n        day\n        limit\n        used\n      }\n    }\n    lanes {\n      name\n      provider\n      way\n      window\n      active\n      pausedUntil\n      reason\n      perMinute\n      delivered\n      refused\n      throttled\n      unreachable\n      usedAt\n    }\n  }\n}" : undefined)
-export const OperatorProcesses = gql<OperatorProcessesQuery, OperatorProcessesQueryVariables>('OperatorProcesses', '6af7de62fba581def58652ce7ce6360ead9fb8cf36cd96a8b73987054f8dc5cf', import.meta.env.DEV ? "query OperatorProcesses {\n  operator {\n    processes {\n      name\n      version\n      roles\n      startedAt\n      seenAt\n      alive\n    }\n  }\n}" : undefined)
+export const OperatorProcesses = gql<OperatorProcessesQuery, OperatorProcessesQueryVariables>('OperatorProcesses', '73db75b2ec7f0942943c80e280e1678bc2c6a5a20d9762f76612610c4d604a09', import.meta.env.DEV ? "query OperatorProcesses {\n  operator {\n    processes {\n      name\n      version\n      roles\n      startedAt\n      seenAt\n      alive\n    }\n    faults {\n      kind\n      node\n      at\n      inDoubt\n    }\n  }\n}" : undefined)
 export const OperatorAccounts = gql<OperatorAccountsQuery, OperatorAccountsQueryVariables>('OperatorAccounts', 'd18340477a61747a051689c2db2f580c6c2486468db060ba044956807fcdac13', import.meta.env.DEV ? "query OperatorAccounts($first: Int, $after: String, $filter: OperatorAccountFilter) {\n  operator {\n    accounts(first: $first, after: $after, filter: $filter) {\n      nodes {\n        ...OperatorAccountRow\n      }\n      pageInfo {\n        hasNextPage\n        endCursor\n      }\n    }\n  }\n}\n\nfragment OperatorAccountRow on OperatorAccount {\n  id\n  name\n  email\n  planId\n  productionUnlocked\n  paymentMethodAt\n  paymentDueAt\n  suspendedAt\n  unmetered\n  monthlyLimit\n  createdAt\n}" : undefined)
 export const OperatorAccountDetail = gql<OperatorAccountDetailQuery, OperatorAccountDetailQueryVariables>('OperatorAccountDetail', 'c1830a82e82cbc47d40410581bd9939dd7bd4d57ed59939f261d3a5dee7ae3df', import.meta.env.DEV ? "query OperatorAccountDetail($id: ID!) {\n  operator {\n    account(id: $id) {\n      account {\n        ...OperatorAccountRow\n      }\n      usage {\n        day\n        month\n        dailyCap\n        monthlyCap\n        storedBytes\n        storedBytesCap\n        dailyBytes\n        dailyBytesCap\n      }\n    }\n  }\n}\n\nfragment OperatorAccountRow on OperatorAccount {\n  id\n  name\n  email\n  planId\n  productionUnlocked\n  paymentMethodAt\n  paymentDueAt\n  suspendedAt\n  unmetered\n  monthlyLimit\n  createdAt\n}" : undefined)
 export const OperatorPlans = gql<OperatorPlansQuery, OperatorPlansQueryVariables>('OperatorPlans', '47910c48301a4bb173592cf1922b8da56cf301332446f552a65c8c4738719ab6', import.meta.env.DEV ? "query OperatorPlans {\n  operator {\n    plans {\n      ...OperatorPlanRow\n    }\n  }\n}\n\nfragment OperatorPlanRow on OperatorPlan {\n  id\n  name\n  rank\n  selfService\n  requestsPerSecond\n  dailyEmails\n  monthlyEmails\n  dailySMS\n  includedEmails\n  overage\n  maxDomains\n  sandboxed\n}" : undefined)
