@@ -304,3 +304,35 @@ func TestLostBaseGoesBackToSource(t *testing.T) {
 		})
 	}
 }
+
+// An account that returns to an installation is redirected there, by its keys, until the difference has arrived.
+func TestReturningAccountIsRedirectedMeanwhile(t *testing.T) {
+	t.Parallel()
+	here, away := largeAccounts(t)
+	dbtest.Exec(t, here, `INSERT INTO api_keys (id, account_id, name, prefix, hash, scope) VALUES ('key_1', 'acc_1', 'App', 'svc_1', '\x01', 'full')`)
+	if err := Move(t.Context(), here, "acc_1", away, withObjects()); err != nil {
+		t.Fatal(err)
+	}
+	back := &directTarget{db: here, objects: away.objects}
+	back.after = func() error {
+		if back.imports > 1 {
+			wantState(t, here, "acc_1", transfer.Waiting)
+			return nil
+		}
+		wantState(t, here, "acc_1", transfer.Moved)
+		if dbtest.Count(t, here, `SELECT count(*) FROM api_keys k JOIN accounts a ON a.id = k.account_id
+			WHERE a.id = 'acc_1' AND a.moved_to = 'https://new.example'`) == 0 {
+			t.Error("the account has no keys by which clients are redirected")
+		}
+		execAll(t, away.db, changes)
+		return errors.New("connection reset") // the source asks for the state
+	}
+	if err := Move(t.Context(), away.db, "acc_1", back, withObjects()); err != nil {
+		t.Fatal(err)
+	}
+	wantState(t, here, "acc_1", transfer.Settled)
+	name, err := db.One(t.Context(), here.SQL, db.Value[string], `SELECT name FROM accounts WHERE id = 'acc_1' AND moved_to IS NULL`)
+	if err != nil || name != "Ada & Co" {
+		t.Errorf("the account that returned has the name %q (%v)", name, err)
+	}
+}

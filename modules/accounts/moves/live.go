@@ -128,7 +128,7 @@ func wasImported(ctx context.Context, to Target, accountID, moveID string) bool 
 	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
 	at, err := to.Status(ctx, accountID)
-	return err == nil && at.State == transfer.Waiting && at.MoveID == moveID
+	return err == nil && at.State != transfer.Settled && at.MoveID == moveID
 }
 
 // finishOrCancel finishes the move at the source. After an error, the account is resumed unless the move has finished.

@@ -81,6 +81,9 @@ type importer struct {
 	objects  int64
 	columns  map[string]columns // of this installation, by table
 	at       int                // index in tables of the table that is being read
+	// returning reports whether the account has moved away from here, and the file is the base of its return. Its row,
+	// keys and so on remain, because clients are redirected until the difference replaces them.
+	returning bool
 }
 
 // columns are the columns of a table.
@@ -145,7 +148,7 @@ func (i *importer) checkTarget(ctx context.Context) error {
 	m, err := LockMove(ctx, i.tx, i.manifest.AccountID)
 	switch {
 	case i.manifest.isDifference():
-		if err == nil && (m.State != Waiting || m.ID != i.manifest.Base) {
+		if err == nil && (m.State != Waiting && m.State != Moved || m.ID != i.manifest.Base) {
 			err = errors.New("it is not the base of this file")
 		}
 		if err != nil {
@@ -158,6 +161,9 @@ func (i *importer) checkTarget(ctx context.Context) error {
 		return err
 	case i.manifest.CopyID() == "" || m.State != Waiting && m.State != Moved:
 		return fmt.Errorf("the account %s already exists in this installation", i.manifest.AccountID)
+	}
+	if i.returning = m.State == Moved && i.manifest.isBase(); i.returning {
+		return i.deleteRows(ctx, func(t table) bool { return t.group != "" })
 	}
 	return i.deleteRows(ctx, func(table) bool { return true })
 }
@@ -230,7 +236,12 @@ func (i *importer) insert(ctx context.Context, t table, rows string, count int) 
 	}
 	args := []any{i.manifest.AccountID, rows}
 	if t.name == "accounts" {
-		args = append(args, i.options.Plan, cmp.Or(i.manifest.Move, partialID(i.manifest.Base)))
+		moveID := cmp.Or(i.manifest.Move, partialID(i.manifest.Base))
+		if i.returning {
+			_, err := db.Exec(ctx, i.tx, `UPDATE accounts SET move_id = $2 WHERE id = $1`, i.manifest.AccountID, moveID)
+			return err
+		}
+		args = append(args, i.options.Plan, moveID)
 	}
 	added, err := db.Exec(ctx, i.tx, `INSERT INTO `+t.name+` (`+strings.Join(names, ", ")+`) OVERRIDING SYSTEM VALUE SELECT `+
 		strings.Join(values, ", ")+` FROM `+rowsOf(t.name, 2)+` WHERE $1::text <> '' AND `+t.ownOnly(), args...)
@@ -251,7 +262,8 @@ func (i *importer) prepareRows(ctx context.Context, t table, rows string) error 
 		return err
 	case "domains":
 		taken, err := db.All(ctx, i.tx, db.Value[string], `SELECT DISTINCT d.name FROM `+rowsOf(t.name, 1)+` JOIN domains d ON d.name = r.name
-WHERE r.status IN ('verified', 'temporary_failure') AND d.status IN ('verified', 'temporary_failure') ORDER BY 1`, rows)
+WHERE r.status IN ('verified', 'temporary_failure') AND d.status IN ('verified', 'temporary_failure')
+	AND d.account_id IS DISTINCT FROM $2 ORDER BY 1`, rows, i.manifest.AccountID)
 		if err == nil && len(taken) > 0 {
 			err = fmt.Errorf("another account has verified %s: remove the domain there first", strings.Join(taken, ", "))
 		}
