@@ -42,7 +42,7 @@ type Manifest struct {
 	ExportedAt  time.Time           `json:"exported_at"`
 	Program     string              `json:"program"`        // version of the program that wrote the file
 	Schema      string              `json:"schema"`         // the latest migration
-	Keys        string              `json:"keys"`           // identifies the master key
+	Key         string              `json:"key"`            // identifies the one-time key
 	Columns     map[string][]string `json:"columns"`        // by table
 	Credentials bool                `json:"credentials"`    // passwords, passkeys and other ways to sign in are included
 	Move        string              `json:"move,omitempty"` // id of the move whose code starts the account

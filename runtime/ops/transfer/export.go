@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -10,13 +11,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/storage/blob"
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
 // Options are the parts of an installation that an export or import uses.
 type Options struct {
-	Keys        []string          // marks of the master keys, the current one first
+	Box         *secret.Box       // the master keys of this installation
+	Secret      secret.Key        // one-time key of the file
 	Program     string            // version of this program
 	Objects     blob.Store        // nil without an object store
 	Credentials bool              // include passwords, passkeys and other ways to sign in
@@ -91,8 +94,12 @@ func (p filePart) isBase() bool { return p.base != "" && !p.difference }
 // writeAccount writes an account to w.
 func writeAccount(ctx context.Context, tx *sql.Tx, accountID string, w io.Writer, o Options,
 	part filePart) (*Result, error) {
+	oneTime, err := o.openSecret()
+	if err != nil {
+		return nil, err
+	}
 	result := &Result{Manifest: Manifest{Format: format, Version: formatVersion, AccountID: accountID, Program: o.Program,
-		Schema: db.Schema(), Keys: o.Keys[0], Columns: map[string][]string{}, Credentials: o.Credentials,
+		Schema: db.Schema(), Key: markOf(oneTime), Columns: map[string][]string{}, Credentials: o.Credentials,
 		Move: part.moveID, Base: part.base}}
 	switch {
 	case part.base != "":
@@ -101,7 +108,7 @@ func writeAccount(ctx context.Context, tx *sql.Tx, accountID string, w io.Writer
 		result.Manifest.Version = moveVersion
 	}
 	m := &result.Manifest
-	err := tx.QueryRowContext(ctx, `SELECT email, now() FROM accounts WHERE id = $1`, accountID).
+	err = tx.QueryRowContext(ctx, `SELECT email, now() FROM accounts WHERE id = $1`, accountID).
 		Scan(&m.Email, &m.ExportedAt)
 	if err != nil {
 		return nil, fmt.Errorf("read account %s: %w", accountID, err)
@@ -110,7 +117,8 @@ func writeAccount(ctx context.Context, tx *sql.Tx, accountID string, w io.Writer
 	if err != nil {
 		return nil, err
 	}
-	e := exporter{tx: tx, out: out, options: o, account: accountID, part: part}
+	e := exporter{tx: tx, out: out, options: o, account: accountID, part: part,
+		keys: keyChange{from: o.Box, to: oneTime, account: accountID}}
 	if err := e.run(ctx, m); err != nil {
 		return nil, errors.Join(err, out.zip.Close())
 	}
@@ -162,6 +170,7 @@ type exporter struct {
 	options Options
 	account string
 	part    filePart
+	keys    keyChange
 	emails  int64 // for the progress of a base
 }
 
@@ -256,12 +265,24 @@ func (e *exporter) writeTable(ctx context.Context, t table) error {
 			return err
 		}
 		e.showRow(t)
-		return part.addRow(encoded)
-	}, `SELECT row_to_json(t) FROM `+t.name+` t WHERE `+e.conditionOf(t), e.account)
+		rows, err := e.keys.rows(t, encoded)
+		if err != nil {
+			return err
+		}
+		return part.addRow(bytes.TrimSuffix(rows, []byte("\n")))
+	}, `SELECT `+t.asJSON()+` FROM `+t.name+` t WHERE `+e.conditionOf(t), e.account)
 	if err != nil {
 		return err
 	}
 	return part.flush()
+}
+
+// asJSON is a row as a JSON object.
+func (t table) asJSON() string {
+	if t.omit != "" {
+		return `to_jsonb(t) - '` + t.omit + `'`
+	}
+	return `row_to_json(t)`
 }
 
 // conditionOf selects the rows of the account.

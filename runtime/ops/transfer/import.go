@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/storage/blob"
 	"github.com/postrider/postrider/runtime/storage/db"
 )
@@ -35,10 +36,15 @@ func Import(ctx context.Context, d *db.DB, r io.Reader, o Options) (*Result, err
 	if name != manifestName || json.Unmarshal(content, m) != nil || m.Format != format {
 		return nil, errors.New("not a file of postrider admin account export")
 	}
-	if err := o.accepts(m); err != nil {
+	oneTime, err := o.openSecret()
+	if err == nil {
+		err = o.accepts(m, oneTime)
+	}
+	if err != nil {
 		return nil, err
 	}
-	i := &importer{in: in, options: o, manifest: m, rows: map[string]int64{}, columns: map[string]columns{}}
+	i := &importer{in: in, options: o, manifest: m, rows: map[string]int64{}, columns: map[string]columns{},
+		keys: keyChange{from: oneTime, to: o.Box, account: m.AccountID, rehash: true}}
 	if m.isBase() {
 		result.End, err = i.importBase(ctx, d)
 	} else {
@@ -57,7 +63,7 @@ func Import(ctx context.Context, d *db.DB, r io.Reader, o Options) (*Result, err
 }
 
 // accepts checks that this installation can read a file.
-func (o Options) accepts(m *Manifest) error {
+func (o Options) accepts(m *Manifest, oneTime *secret.Box) error {
 	switch {
 	case m.Version > baseVersion || m.Schema > db.Schema():
 		return fmt.Errorf("the file was written by a newer version (%s): update this installation first", m.Program)
@@ -65,9 +71,8 @@ func (o Options) accepts(m *Manifest) error {
 		return errors.New("the file has no valid base")
 	case o.MoveOnly && m.CopyID() == "":
 		return errors.New("the file does not belong to a move")
-	case !slices.Contains(o.Keys, m.Keys):
-		return errors.New("POSTRIDER_MASTER_KEY: the secrets of the account are encrypted with the master key of its " +
-			"installation: append that key to the keys of this one")
+	case m.Key != markOf(oneTime):
+		return errWrongSecret
 	}
 	return nil
 }
@@ -77,6 +82,7 @@ type importer struct {
 	in       *bundleReader
 	options  Options
 	manifest *Manifest
+	keys     keyChange
 	rows     map[string]int64 // read so far, by table
 	objects  int64
 	columns  map[string]columns // of this installation, by table
@@ -203,6 +209,10 @@ func (i *importer) readPart(ctx context.Context, name string, content []byte) er
 		return nil
 	case i.manifest.isBase() && t.name == "domains": // which the difference contains
 		return i.prepareRows(ctx, t, asArray(content))
+	}
+	content, err := i.keys.rows(t, content)
+	if err != nil {
+		return err
 	}
 	if err := i.insert(ctx, t, asArray(content), lines); err != nil || t.name != "users" || !i.manifest.isDifference() {
 		return err

@@ -20,6 +20,12 @@ type table struct {
 	user string
 	// credential reports whether the rows allow a person to sign in.
 	credential bool
+	// sealed lists the columns with secrets.
+	sealed []sealed
+	// hashed is a column with a hash that the import computes again.
+	hashed hashed
+	// omit is a column that the file does not contain.
+	omit string
 	// objects names a column with the key of an object.
 	objects string
 	// unfinished reports whether only a move includes the table.
@@ -35,7 +41,11 @@ type reference struct{ column, table string }
 var (
 	ofDomain = reference{"domain_id", "domains"}
 	ofEmail  = reference{"email_id", "emails"}
+
+	hashedAddress = hashed{"address_hash", "email", "suppression addresses"}
 )
+
+const hashedNumbers = "sms numbers"
 
 const (
 	ofDomains = `domain_id IN (SELECT id FROM domains WHERE account_id = $1)`
@@ -59,14 +69,15 @@ func userIn(column string) map[string]string {
 
 // tables lists the tables in the order of their references.
 var tables = []table{
-	{name: "accounts", where: `id = $1`,
+	{name: "accounts", where: `id = $1`, omit: "move_code",
 		set: map[string]string{"system": "false", "plan_id": "$3::text", "payment_due_at": "NULL",
 			"payment_method_at": "NULL", "frozen_at": "CASE WHEN $4::text <> '' THEN now() END",
 			"move_id": "NULLIF($4::text, '')", "moved_to": "NULL", "move_code": "NULL", "move_digest": "NULL"}},
 	{name: "account_brands", where: `id = $1`, set: map[string]string{"id": "$1::text"}},
 	{name: "users", where: `id ` + ofUsers, user: "id", set: map[string]string{"operator": "false"}},
 	{name: "passwords", where: `id ` + ofUsers, user: "id", credential: true},
-	{name: "second_factors", where: `id ` + ofUsers, user: "id", credential: true},
+	{name: "second_factors", where: `id ` + ofUsers, user: "id", credential: true,
+		sealed: []sealed{{column: "secret", of: "id", purpose: "second factor of $2"}}},
 	{name: "passkeys", where: `user_id ` + ofUsers, user: "user_id", credential: true},
 	{name: "identities", where: `user_id ` + ofUsers, user: "user_id", credential: true},
 	{name: "memberships", set: userIn("user_id")},
@@ -83,7 +94,8 @@ var tables = []table{
 	// domain, which are otherwise never looked up.
 	{name: "domains", set: map[string]string{"due_at": "now()", "seeded": "false"}},
 	{name: "domain_checks", parent: ofDomain},
-	{name: "dkim_keys", where: ofDomains, parent: ofDomain},
+	{name: "dkim_keys", where: ofDomains, parent: ofDomain,
+		sealed: []sealed{{column: "private_key", of: "domain_id", purpose: "domains/$2/dkim"}}},
 	{name: "dmarc_counts", where: ofDomains, parent: ofDomain},
 	{name: "dmarc_refusals", where: ofDomains, parent: ofDomain},
 	{name: "dmarc_reports", where: ofDomains, parent: ofDomain},
@@ -92,9 +104,9 @@ var tables = []table{
 	{name: "degraded_providers", where: ofDomains, parent: ofDomain},
 	{name: "tracking_hosts", parent: ofDomain, set: map[string]string{"due_at": "now()"}},
 	{name: "address_rule_sets", parent: ofDomain},
-	{name: "smarthosts"},
-	{name: "suppressions", group: "suppressions", unit: "id"},
-	{name: "category_opt_outs", group: "category_opt_outs", unit: "id"},
+	{name: "smarthosts", sealed: []sealed{{column: "password", of: "id", purpose: "smarthosts/$2/password"}}},
+	{name: "suppressions", group: "suppressions", unit: "id", hashed: hashedAddress},
+	{name: "category_opt_outs", group: "category_opt_outs", unit: "id", hashed: hashedAddress},
 
 	{name: "templates"},
 	{name: "template_versions", parent: reference{"template_id", "templates"}},
@@ -110,12 +122,15 @@ var tables = []table{
 		renumber: map[string]string{"recipient_id": "recipients"}},
 	{name: "engagements", group: "emails", unit: "email_id", where: ofDoneEmails},
 	{name: "facts", group: "facts", unit: "id", where: ofAccount + `subject_id NOT IN (` + openEmails + `)`},
-	{name: "idempotency_keys", group: "idempotency_keys", unit: "key"},
+	{name: "idempotency_keys", group: "idempotency_keys", unit: "key",
+		sealed: []sealed{{column: "body", of: "key", purpose: "idempotency/$1/$2", some: true}}},
 
 	{name: "received_contents", renumber: map[string]string{"id": "received_contents"}, objects: "object_key"},
 	{name: "received_emails", parent: ofDomain, renumber: map[string]string{"content_id": "received_contents"}},
 
-	{name: "webhooks"},
+	{name: "webhooks", sealed: []sealed{{column: "secret", of: "id", purpose: "webhook secret/$2"},
+		{column: "previous_secret", of: "id", purpose: "webhook secret/$2"},
+		{column: "headers", of: "id", purpose: "webhook headers/$2"}}},
 	{name: "webhook_deliveries", group: "webhook_deliveries", unit: "id", where: ofAccount + `settled_at IS NOT NULL`, parent: reference{"webhook_id", "webhooks"}},
 	{name: "webhook_works", where: ofWebhooks, parent: reference{"webhook_id", "webhooks"}, owner: "webhook_deliveries", unfinished: true},
 	{name: "webhook_attempts", group: "webhook_deliveries", unit: "delivery_id", where: ofAccount + `delivery_id NOT IN (` + openPosts + `)`,
@@ -130,12 +145,13 @@ var tables = []table{
 	{name: "automation_steps", group: "automation_runs", unit: "run_id", where: ofAccount + `run_id NOT IN (` + openRuns + `)`},
 	{name: "custom_events", group: "custom_events", unit: "id", where: ofAccount + `NOT pending`, set: map[string]string{"goal_pending": "false"}},
 
-	{name: "sms_settings", where: `id = $1`, set: map[string]string{"id": "$1::text"}},
-	{name: "sms_messages", group: "sms_messages", unit: "id", where: ofAccount + `settled_at IS NOT NULL`},
+	{name: "sms_settings", where: `id = $1`, set: map[string]string{"id": "$1::text"},
+		sealed: []sealed{{column: "credentials", of: "id", purpose: "sms/$1/credentials"}}},
+	{name: "sms_messages", group: "sms_messages", unit: "id", hashed: hashed{"number_hash", "to", hashedNumbers}, where: ofAccount + `settled_at IS NOT NULL`},
 	{name: "sms_attempts", group: "sms_messages", unit: "message_id", where: ofAccount + `message_id NOT IN (` + openTexts + `)`,
 		set: map[string]string{"node": "NULL"}},
 	{name: "sms_days"},
-	{name: "sms_opt_outs"},
+	{name: "sms_opt_outs", hashed: hashed{"number_hash", "number", hashedNumbers}},
 
 	{name: "statistics", group: "statistics", unit: startUnit},
 	{name: "statistics_latencies", group: "statistics_latencies", unit: startUnit},
