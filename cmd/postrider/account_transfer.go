@@ -9,6 +9,7 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts/moves"
 	"github.com/postrider/postrider/modules/statistics"
+	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/ops/store"
 	"github.com/postrider/postrider/runtime/ops/transfer"
@@ -22,6 +23,7 @@ type accountExportCommand struct {
 
 	Account          string `arg:"" help:"Email or ID of the account." placeholder:"EMAIL"`
 	To               string `help:"File to write, or - for standard output. A file appears when it is complete." placeholder:"FILE" required:""`
+	SecretFile       string `help:"File to write the one-time key to, which import needs to open the secrets in the file." placeholder:"FILE" required:""`
 	Move             bool   `help:"Freeze the account, and include its unfinished work (see finish-move and cancel-move)."`
 	WithoutPasswords bool   `help:"Leave out passwords, passkeys and other ways to sign in. People can sign in with a link."`
 }
@@ -41,25 +43,64 @@ func (c *accountExportCommand) Run(s *session) error {
 			return err
 		}
 		options, err := s.transferOptions(of, c.WithoutPasswords)
+		if err == nil {
+			options.Secret, err = createSecretFile(c.SecretFile)
+		}
 		if err != nil {
 			return err
 		}
-		export := transfer.Export
-		if c.Move {
-			export = of.exportMove
+		made, err := c.export(s, of, found.ID, options)
+		if err != nil {
+			return errors.Join(err, os.Remove(c.SecretFile))
 		}
 		if c.To == "-" {
-			_, err := export(s.ctx, of.store.DB, found.ID, s.out, options)
-			return err
-		}
-		made, err := writeWhole(c.To, func(to io.Writer) (*transfer.Result, error) {
-			return export(s.ctx, of.store.DB, found.ID, to, options)
-		})
-		if err != nil {
-			return err
+			return nil
 		}
 		return s.print(shownTransfer(made))
 	})
+}
+
+func (c *accountExportCommand) export(s *session, of services, accountID string,
+	o transfer.Options) (*transfer.Result, error) {
+	export := transfer.Export
+	if c.Move {
+		export = of.exportMove
+	}
+	if c.To == "-" {
+		return export(s.ctx, of.store.DB, accountID, s.out, o)
+	}
+	return writeWhole(c.To, func(to io.Writer) (*transfer.Result, error) {
+		return export(s.ctx, of.store.DB, accountID, to, o)
+	})
+}
+
+// createSecretFile writes a new one-time key to a file. It replaces no file.
+func createSecretFile(name string) (key secret.Key, err error) {
+	key = secret.NewKey()
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return key, fmt.Errorf("--secret-file: %w", err)
+	}
+	_, err = fmt.Fprintln(file, key.Setting().Reveal())
+	if err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		return key, errors.Join(fmt.Errorf("--secret-file: %w", err), os.Remove(name))
+	}
+	return key, nil
+}
+
+func readSecretFile(name string) (secret.Key, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return secret.Key{}, fmt.Errorf("--secret-file: %w", err)
+	}
+	keys, err := secret.ParseKeys(secret.New(string(text)))
+	if err != nil || len(keys) != 1 {
+		return secret.Key{}, fmt.Errorf("--secret-file: %s does not contain the one-time key of an export", name)
+	}
+	return keys[0], nil
 }
 
 // exportMove exports an account that is being moved.
@@ -99,12 +140,17 @@ type accountImportCommand struct {
 	settingFlags `settings:"tool,POSTRIDER_MASTER_KEY,POSTRIDER_BLOBS"`
 
 	From             string `arg:"" help:"File that account export wrote, or - for standard input." placeholder:"FILE"`
+	SecretFile       string `help:"File with the one-time key, which account export wrote, too." placeholder:"FILE" required:""`
 	Plan             string `help:"Plan of the account (default: the plan with the same name as at the source)." placeholder:"PLAN"`
 	WithoutPasswords bool   `help:"Ignore passwords, passkeys and other ways to sign in. People can sign in with a link."`
 }
 
 func (c *accountImportCommand) Run(s *session) error {
 	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	oneTime, err := readSecretFile(c.SecretFile)
 	if err != nil {
 		return err
 	}
@@ -122,7 +168,7 @@ func (c *accountImportCommand) Run(s *session) error {
 		if err != nil {
 			return err
 		}
-		options.Plan = c.Plan
+		options.Plan, options.Secret = c.Plan, oneTime
 		made, err := transfer.Import(s.ctx, of.store.DB, from, options)
 		if err != nil {
 			return err
@@ -134,9 +180,9 @@ func (c *accountImportCommand) Run(s *session) error {
 func (s *session) transferOptions(of services, withoutPasswords bool) (transfer.Options, error) {
 	if !store.HasKeys(of.config) {
 		return transfer.Options{}, setting.Mistakes{{Setting: "POSTRIDER_MASTER_KEY",
-			Problem: "is required: it encrypts the secrets in the file"}}
+			Problem: "is required: it encrypts the secrets of the account"}}
 	}
-	o := transfer.Options{Keys: of.store.KeyMarks(), Program: s.version, Credentials: !withoutPasswords,
+	o := transfer.Options{Box: of.store.Box, Program: s.version, Credentials: !withoutPasswords,
 		Progress: func(done string) {
 			if isTerminal(s.log) {
 				fmt.Fprintln(s.log, done)

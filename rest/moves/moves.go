@@ -22,12 +22,13 @@ import (
 	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/base/intake"
 	"github.com/postrider/postrider/runtime/base/loglimit"
+	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
 // Receiver is the part of the module that the handler uses.
 type Receiver interface {
-	Receive(ctx context.Context, c accounts.Caller, plan string, file io.Reader) (moves.StatusBody, error)
+	Receive(ctx context.Context, c accounts.Caller, plan string, oneTime secret.Key, file io.Reader) (moves.StatusBody, error)
 	Status(ctx context.Context, accountID string) (moves.MoveStatus, error)
 	Start(ctx context.Context, c accounts.Caller, accountID, code string) error
 }
@@ -114,8 +115,12 @@ func (h *handler) receive(r *http.Request, caller accounts.Caller) (moves.Status
 	default:
 		return moves.StatusBody{}, fault.Conflictf(fault.CodeConflict, "Another account is being received. Retry later")
 	}
+	oneTime, err := secret.ParseKeys(secret.New(r.Header.Get(moves.SecretHeader)))
+	if err != nil || len(oneTime) != 1 {
+		return moves.StatusBody{}, fault.InvalidField(moves.SecretHeader, "must be the one-time key of the file")
+	}
 	intake.StreamBody(r.Body)
-	return h.receiver.Receive(r.Context(), caller, r.URL.Query().Get("plan"), r.Body)
+	return h.receiver.Receive(r.Context(), caller, r.URL.Query().Get("plan"), oneTime[0], r.Body)
 }
 
 func (h *handler) status(ctx context.Context, accountID string) (moves.StatusBody, error) {

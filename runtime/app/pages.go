@@ -37,7 +37,6 @@ import (
 	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/ops/config"
 	"github.com/postrider/postrider/runtime/ops/module"
-	"github.com/postrider/postrider/runtime/ops/store"
 	"github.com/postrider/postrider/runtime/ops/transfer"
 	"github.com/postrider/postrider/runtime/storage/blob"
 	"github.com/postrider/postrider/runtime/storage/db"
@@ -107,7 +106,7 @@ var unsubscribeLinks = fx.Options(
 var accountMoves = provideLinks(func(a *accounts.Service, d *db.DB, box *secret.Box, objects blob.Store, o Options,
 	cfg setting.Values, log *slog.Logger) (link, error) {
 	door, err := admission.New(a, nil, config.TrustedProxies.Get(cfg), config.BaseURL.Get(cfg))
-	receiver := &moves.Receiver{DB: d, Accounts: a, Options: transfer.Options{Keys: store.MarksOf(box), Program: o.Version,
+	receiver := &moves.Receiver{DB: d, Accounts: a, Options: transfer.Options{Box: box, Program: o.Version,
 		Objects: objects, Credentials: true, Progress: func(string) {}}}
 	return link{prefix: moves.Path, handler: restmoves.New(receiver, door, log)}, err
 })

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/ops/transfer"
 	"github.com/postrider/postrider/runtime/storage/db"
 )
@@ -15,8 +16,8 @@ import (
 // Target is the installation that an account moves to.
 type Target interface {
 	BaseURL() string
-	// Import imports the file of a move and returns the ID of the move.
-	Import(ctx context.Context, file io.Reader) (moveID string, err error)
+	// Import imports the file of a move, whose secrets are sealed with a one-time key. It returns the ID of the move.
+	Import(ctx context.Context, file io.Reader, oneTime secret.Key) (moveID string, err error)
 	// Status returns the move of an account. Error: NotFound.
 	Status(ctx context.Context, accountID string) (MoveStatus, error)
 	// Start starts the copy of an account. It can be repeated.
@@ -57,6 +58,7 @@ func Move(ctx context.Context, d *db.DB, accountID string, to Target, o Options)
 			return err
 		}
 	}
+	o.Secret = secret.NewKey()
 	if o.base, err = sendBase(ctx, d, accountID, to, o); err != nil {
 		return err
 	}
@@ -74,7 +76,7 @@ func Move(ctx context.Context, d *db.DB, accountID string, to Target, o Options)
 
 // sendBase copies the base to the target. The account works.
 func sendBase(ctx context.Context, d *db.DB, accountID string, to Target, o Options) (*transfer.Base, error) {
-	upload := &upload{ctx: ctx, to: to}
+	upload := &upload{ctx: ctx, to: to, oneTime: o.Secret}
 	base, err := transfer.ExportBase(ctx, d, accountID, upload, o.Options)
 	imported := upload.end(err)
 	if err != nil {
@@ -105,7 +107,7 @@ func finish(ctx context.Context, d *db.DB, accountID string, to Target, o Option
 
 // send exports the account to the target. After an error, the account is resumed.
 func send(ctx context.Context, d *db.DB, accountID string, to Target, o Options) error {
-	upload := &upload{ctx: ctx, to: to}
+	upload := &upload{ctx: ctx, to: to, oneTime: o.Secret}
 	result, err := ExportMove(ctx, d, accountID, upload, o)
 	imported := upload.end(err)
 	if err != nil { // ExportMove has resumed the account
@@ -168,10 +170,11 @@ func startCopy(ctx context.Context, to Target, accountID, code string, o Options
 // upload sends what is written to it to the target. The request begins with the first byte, once nothing is in progress
 // any more.
 type upload struct {
-	ctx    context.Context
-	to     Target
-	pipe   *io.PipeWriter
-	result chan error
+	ctx     context.Context
+	to      Target
+	oneTime secret.Key
+	pipe    *io.PipeWriter
+	result  chan error
 }
 
 func (u *upload) Write(p []byte) (int, error) {
@@ -180,7 +183,7 @@ func (u *upload) Write(p []byte) (int, error) {
 		file, u.pipe = io.Pipe()
 		u.result = make(chan error, 1)
 		go func() {
-			_, err := u.to.Import(u.ctx, file)
+			_, err := u.to.Import(u.ctx, file, u.oneTime)
 			file.CloseWithError(readerLeft(err))
 			u.result <- err
 		}()

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/ops/transfer"
 	"github.com/postrider/postrider/runtime/ops/transfer/transfertest"
 	"github.com/postrider/postrider/runtime/storage/blob"
@@ -29,13 +30,13 @@ type directTarget struct {
 
 func (d *directTarget) BaseURL() string { return "https://new.example" }
 
-func (d *directTarget) Import(ctx context.Context, file io.Reader) (string, error) {
+func (d *directTarget) Import(ctx context.Context, file io.Reader, oneTime secret.Key) (string, error) {
 	d.imports++
 	if err := call(d.before); err != nil {
 		return "", err
 	}
 	o := options.Options
-	o.Objects = d.objects
+	o.Objects, o.Secret = d.objects, oneTime
 	got, err := transfer.Import(ctx, d.db, file, o)
 	if err = errors.Join(err, call(d.after)); err != nil {
 		return "", err

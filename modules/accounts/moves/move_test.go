@@ -12,13 +12,14 @@ import (
 
 	"github.com/postrider/postrider/runtime/base/expect"
 	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/ops/transfer"
 	"github.com/postrider/postrider/runtime/ops/transfer/transfertest"
 	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-var options = Options{Options: transfer.Options{Keys: []string{"key"}, Program: "test", Credentials: true, Progress: func(string) {}},
+var options = Options{Options: transfer.Options{Box: transfertest.NewBox(), Secret: secret.NewKey(), Program: "test", Credentials: true, Progress: func(string) {}},
 	Count: func(context.Context) error { return nil }, caches: 1}
 
 func dueTimes(t *testing.T, d *db.DB, account string) string {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"time"
@@ -19,6 +20,9 @@ import (
 // Path is where an installation receives accounts: PUT imports a file, GET returns the status of an account, and POST
 // starts a copy.
 const Path = "/api/operator/moves"
+
+// SecretHeader contains the one-time key of the file in a PUT.
+const SecretHeader = "Postrider-One-Time-Key"
 
 // StatusBody is the response to PUT and GET.
 type StatusBody struct {
@@ -63,16 +67,17 @@ func NewRemote(baseURL string, key secret.String, plan string) (*Remote, error) 
 func (r *Remote) BaseURL() string { return r.baseURL }
 
 // Import implements Target.
-func (r *Remote) Import(ctx context.Context, file io.Reader) (moveID string, err error) {
+func (r *Remote) Import(ctx context.Context, file io.Reader, oneTime secret.Key) (moveID string, err error) {
 	var got StatusBody
-	err = r.do(ctx, http.MethodPut, url.Values{"plan": {r.plan}}, "application/zstd", file, &got)
+	err = r.do(ctx, http.MethodPut, url.Values{"plan": {r.plan}}, http.Header{"Content-Type": {"application/zstd"},
+		SecretHeader: {oneTime.Setting().Reveal()}}, file, &got)
 	return got.MoveID, err
 }
 
 // Status implements Target.
 func (r *Remote) Status(ctx context.Context, accountID string) (MoveStatus, error) {
 	var got StatusBody
-	err := r.do(ctx, http.MethodGet, url.Values{"account_id": {accountID}}, "", nil, &got)
+	err := r.do(ctx, http.MethodGet, url.Values{"account_id": {accountID}}, nil, nil, &got)
 	return MoveStatus{got.State, got.MoveID}, err
 }
 
@@ -84,21 +89,19 @@ func (r *Remote) Start(ctx context.Context, accountID, code string) error {
 	if err != nil {
 		return err
 	}
-	return r.do(ctx, http.MethodPost, nil, "application/json", bytes.NewReader(body), &StatusBody{})
+	return r.do(ctx, http.MethodPost, nil, http.Header{"Content-Type": {"application/json"}}, bytes.NewReader(body), &StatusBody{})
 }
 
 const maxResponse = 1 << 20 // bytes
 
-func (r *Remote) do(ctx context.Context, method string, query url.Values, mediaType string, body io.Reader,
+func (r *Remote) do(ctx context.Context, method string, query url.Values, header http.Header, body io.Reader,
 	into any) error {
 	request, err := http.NewRequestWithContext(ctx, method, r.baseURL+Path+"?"+query.Encode(), body)
 	if err != nil {
 		return err
 	}
+	maps.Copy(request.Header, header)
 	request.Header.Set("Authorization", "Bearer "+r.key.Reveal())
-	if mediaType != "" {
-		request.Header.Set("Content-Type", mediaType)
-	}
 	response, err := r.client.Do(request)
 	if err != nil {
 		return err

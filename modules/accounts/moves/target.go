@@ -9,6 +9,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/ops/transfer"
 	"github.com/postrider/postrider/runtime/storage/db"
 )
@@ -26,11 +27,12 @@ type Receiver struct {
 	Options  transfer.Options
 }
 
-// Receive imports the file of a move as a copy that waits for its code. Error: Invalid if the file cannot be imported,
-// in which case nothing has changed.
-func (r *Receiver) Receive(ctx context.Context, c accounts.Caller, plan string, file io.Reader) (StatusBody, error) {
+// Receive imports the file of a move, whose secrets are sealed with a one-time key, as a copy that waits for its code.
+// Error: Invalid if the file cannot be imported, in which case nothing has changed.
+func (r *Receiver) Receive(ctx context.Context, c accounts.Caller, plan string, oneTime secret.Key,
+	file io.Reader) (StatusBody, error) {
 	o := r.Options
-	o.Plan, o.MoveOnly = plan, true
+	o.Plan, o.Secret, o.MoveOnly = plan, oneTime, true
 	result, err := transfer.Import(ctx, r.DB, file, o)
 	if err != nil {
 		if fault.KindOf(err) == fault.Internal { // whose text is for operators, like that of the command

@@ -166,18 +166,7 @@ func KeyMark(cfg setting.Values) string {
 	if err != nil {
 		return ""
 	}
-	return MarksOf(box)[0]
-}
-
-// KeyMarks returns what KeyMark returns, for each of the master keys.
-func (s *Store) KeyMarks() []string { return MarksOf(s.Box) }
-
-// MarksOf returns what KeyMark returns, for each key of a box.
-func MarksOf(box *secret.Box) (marks []string) {
-	for _, derived := range box.DeriveEach("mark of backups") {
-		marks = append(marks, hex.EncodeToString(derived[:8]))
-	}
-	return marks
+	return hex.EncodeToString(box.Derive("mark of backups")[:8])
 }
 
 // Server returns the data directory of the embedded PostgreSQL, and where to look for its programs.

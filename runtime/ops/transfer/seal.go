@@ -24,9 +24,6 @@ type sealed struct {
 // hashed is a column with the keyed hash of the column of, if that is known.
 type hashed struct{ column, of, purpose string }
 
-// NewSecret returns a new one-time key for a file.
-func NewSecret() secret.Key { return secret.NewKey() }
-
 // errWrongSecret is the error of an import with another one-time key than that of the export.
 var errWrongSecret = errors.New("this is not the one-time key of the file, which seals its secrets: use the key that the " +
 	"export of this file has written")

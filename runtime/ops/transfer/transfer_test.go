@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/runtime/base/expect"
+	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/ops/transfer/transfertest"
 	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
@@ -81,7 +82,7 @@ func TestEveryTableIsExportedOrStays(t *testing.T) {
 	}
 }
 
-var options = Options{Keys: []string{"key"}, Program: "test", Credentials: true, Progress: func(string) {}}
+var options = Options{Box: transfertest.NewBox(), Secret: secret.NewKey(), Program: "test", Credentials: true, Progress: func(string) {}}
 
 func export(t *testing.T, d *db.DB, account string, o Options) ([]byte, *Result) {
 	t.Helper()
@@ -186,7 +187,7 @@ func TestImportKeepsExistingPeople(t *testing.T) {
 	if err != nil || got != "usr_here own acc_1" {
 		t.Errorf("people are %q, want the existing one as a member (%v)", got, err)
 	}
-	without, _ := export(t, from, "acc_1", Options{Keys: options.Keys, Progress: options.Progress})
+	without, _ := export(t, from, "acc_1", Options{Box: options.Box, Secret: options.Secret, Progress: options.Progress})
 	for name := range entriesOf(t, without) {
 		if strings.Contains(name, "passwords") {
 			t.Errorf("an export without passwords contains %s", name)
@@ -284,7 +285,6 @@ func TestImportRejectsDamagedAndForgedFiles(t *testing.T) {
 		"an unknown plan":                {replace("tables/accounts/1.jsonl", `"free"`, `"gold"`), "--plan"},
 		"an unknown column":              {replace("manifest.json", `"subject"`, `"subjects"`), "no column subjects"},
 		"a newer schema":                 {replace("manifest.json", `"schema": "`, `"schema": "9`), "newer version"},
-		"another master key":             {replace("manifest.json", `"keys": "key"`, `"keys": "other"`), "POSTRIDER_MASTER_KEY"},
 		"a row that is not JSON":         {replace("tables/facts/1.jsonl", `{`, `[`), "facts"},
 	} {
 		_, err := Import(t.Context(), to, bytes.NewReader(c.file), options)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/ops/config"
 	"github.com/postrider/postrider/runtime/ops/store"
@@ -21,6 +22,9 @@ import (
 
 // masterKey returns a master key of 32 equal bytes.
 func masterKey(b byte) string { return base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{b}, 32)) }
+
+// fileSecret is the one-time key of the files of these tests.
+var fileSecret = secret.NewKey()
 
 // withStoreOf opens the store of a running app, as commands do.
 func withStoreOf(t *testing.T, app *harness.App, keys string, do func(*store.Store, transfer.Options)) {
@@ -36,7 +40,7 @@ func withStoreOf(t *testing.T, app *harness.App, keys string, do func(*store.Sto
 		t.Fatal(err)
 	}
 	defer opened.Close(log, store.StopLimit)
-	do(opened, transfer.Options{Keys: opened.KeyMarks(), Program: "test", Credentials: true, Progress: func(string) {}})
+	do(opened, transfer.Options{Box: opened.Box, Secret: fileSecret, Program: "test", Credentials: true, Progress: func(string) {}})
 }
 
 func exportAccount(t *testing.T, app *harness.App, keys string) []byte {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
@@ -28,6 +29,15 @@ func Fill(t testing.TB, d *db.DB, account string) {
 func FillWork(t testing.TB, d *db.DB, account string) {
 	t.Helper()
 	execAll(t, d, workSQL, account)
+}
+
+// NewBox returns the box of a new master key.
+func NewBox() *secret.Box {
+	box, err := secret.NewBox(secret.NewKey())
+	if err != nil {
+		panic(err) // a new key is valid
+	}
+	return box
 }
 
 func execAll(t testing.TB, d *db.DB, statements, account string) {

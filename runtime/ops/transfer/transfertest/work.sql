@@ -20,7 +20,7 @@ INSERT INTO automation_works (id, account_id, automation_id, version, step_index
 	VALUES ('run_' || $1::text, $1::text, 'aut_' || $1::text, 1, 1, 'waiting', now(), now() + interval '3 days', 1, false, 4, 0);
 
 INSERT INTO webhooks (id, account_id, url, description, secret, events, enabled, disabled_reason, created_at, updated_at)
-	VALUES ('wh_' || $1::text, $1::text, 'https://example.org', '', '\x00', '[]', true, '', now(), now());
+	VALUES ('wh_' || $1::text, $1::text, 'https://example.org', '', '\x', '[]', true, '', now(), now());
 
 INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, state, due_at, attempts, replays, error, created_at)
 	VALUES ('whd_' || $1::text, $1::text, 'wh_' || $1::text, 'evt_1', 'email.sent', now(), 'pending', now(), 1, 0, '', now());
