@@ -97,7 +97,7 @@ func export(t *testing.T, d *db.DB, account string, o Options) ([]byte, *Result)
 // asText returns the rows of an account in a table, without the numbers that the database assigns.
 func asText(t *testing.T, d *db.DB, table, account string) string {
 	t.Helper()
-	text, err := db.One(t.Context(), d.SQL, db.Value[string], `SELECT coalesce(string_agg((to_jsonb(t) - 'recipient_id' - 'due_at' - CASE WHEN jsonb_typeof(to_jsonb(t) -> 'id') = 'number' THEN 'id' ELSE '' END)::text, E'\n' ORDER BY to_jsonb(t)::text), '')
+	text, err := db.One(t.Context(), d.SQL, db.Value[string], `SELECT coalesce(string_agg((to_jsonb(t) - 'recipient_id' - 'due_at' - 'address_hash' - CASE WHEN jsonb_typeof(to_jsonb(t) -> 'id') = 'number' THEN 'id' ELSE '' END)::text, E'\n' ORDER BY to_jsonb(t)::text), '')
 FROM `+table+` t WHERE account_id = $1`, account)
 	if err != nil {
 		t.Fatal(err)
