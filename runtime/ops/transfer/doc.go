@@ -14,6 +14,10 @@
 //
 // Import creates all rows in one transaction, so that it can be repeated after any failure.
 //
-// Secrets stay encrypted under the master key of the source, which is also the key of links and addresses in emails
-// that were sent. Import therefore requires that the target knows this key.
+// # Secrets
+//
+// Export opens secrets with the master key of the source, and seals them with a one-time key that belongs to the file but
+// is not in it. Import opens them with this key and seals them with the master key of the target, so that neither
+// installation knows the master key of the other. Keyed hashes are computed again from the columns in clear. Where these
+// were erased, and for links and addresses in emails that were sent, the target needs the master key of the source.
 package transfer

@@ -163,7 +163,7 @@ func TestTransferNeedsKeys(t *testing.T) {
 		want string
 	}{
 		"another one-time key": {secret.NewKey(), "not the one-time key of the file"},
-		"no one-time key":      {secret.Key{}, "one-time key of the file is missing"},
+		"none":                 {secret.Key{}, "one-time key of the file is missing"},
 	} {
 		o := options
 		o.Secret = c.key

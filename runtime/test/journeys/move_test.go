@@ -30,7 +30,7 @@ import (
 )
 
 // twoInstallations starts the source and the target of a move, which deliver to the same server. They share a master
-// key, because the target must know that of the source.
+// key, because the target needs that of the source for links in sent emails and for forwarded reports.
 func twoInstallations(t *testing.T) (source, target *harness.App, keys string) {
 	t.Helper()
 	keys = masterKey('s')

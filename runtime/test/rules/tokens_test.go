@@ -47,6 +47,7 @@ var tokenSources = map[string][]string{
 	"tokenPurpose":                         {"Click and open link"},
 	"sms links":                            {"Link of a text message's provider"},
 	"return path":                          {"Return path"},
+	"mark of account files":                {"One-time key"},
 	"forwarded report":                     {"Signature of a forwarded report"},
 	"domain-claim":                         {"Domain claim"},
 	"page cursors":                         {"Page cursor"},
