@@ -32,9 +32,9 @@ func TestDrillMovesWithKills(t *testing.T) {
 	host := sink.Listen("127.0.0.1:0")
 	host.Set(faults.Reply, faults.Slow) // long enough for attempts to be open at a kill
 	out := outbound(host)
-	key := "POSTRIDER_MASTER_KEY=" + strings.Repeat("A", 43) + "=" // of both installations
-	first := faults.Start(t, dbtest.URL(t), out, key, "POSTRIDER_NODE=first")
-	second := faults.Start(t, dbtest.URL(t), out, key, "POSTRIDER_NODE=second")
+	keyOf := func(letter string) string { return "POSTRIDER_MASTER_KEY=" + strings.Repeat(letter, 43) + "=" }
+	first := faults.Start(t, dbtest.URL(t), out, keyOf("A"), "POSTRIDER_NODE=first")
+	second := faults.Start(t, dbtest.URL(t), out, keyOf("Q"), "POSTRIDER_NODE=second")
 	m := &mover{t: t, kills: map[string]int{}, random: rand.New(rand.NewPCG(seed, 1)),
 		source: installation{first, operatorKey(t, first)}, target: installation{second, operatorKey(t, second)}}
 	client, endpoint := m.createAccount()
