@@ -25,8 +25,8 @@ type sealed struct {
 type hashed struct{ column, of, purpose string }
 
 // errWrongSecret is the error of an import with another one-time key than that of the export.
-var errWrongSecret = errors.New("this is not the one-time key of the file, which seals its secrets: use the key that the " +
-	"export of this file has written")
+var errWrongSecret = errors.New("this is not the one-time key of the file, which seals its secrets: " +
+	"use the key that the export of this file has written")
 
 // markOf identifies a one-time key, and reveals nothing about it.
 func markOf(box *secret.Box) string {
