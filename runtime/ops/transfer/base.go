@@ -204,7 +204,7 @@ func (b *Base) findChangesOf(ctx context.Context, tx *sql.Tx, group string) erro
 	// One scan finds the changed units, and counts all rows. PostgreSQL uses several processes for CREATE TABLE AS, which
 	// has no parameters, and not for age(). Numbers of transactions are modulo 2^32.
 	scan := scanSQL(group, `CASE WHEN ((t.xmin::text::bigint - `+b.oldest+`) & 4294967295) < 2147483648 THEN %s END`)
-	if _, err := tx.ExecContext(ctx, `DROP TABLE IF EXISTS pg_temp.transfer_scan;
+	if _, err := db.Exec(ctx, tx, `DROP TABLE IF EXISTS pg_temp.transfer_scan;
 CREATE TEMP TABLE transfer_scan AS SELECT unit, count(*) AS n FROM (`+strings.ReplaceAll(scan, "$1", pq.QuoteLiteral(b.account))+`) r GROUP BY unit;
 INSERT INTO transfer_changed SELECT '`+group+`', unit FROM transfer_scan WHERE unit IS NOT NULL ON CONFLICT DO NOTHING;
 ANALYZE transfer_changed`); err != nil {

@@ -76,13 +76,13 @@ func (k keyChange) row(t table, row []byte) ([]byte, error) {
 		}
 	}
 	if k.rehash && t.hashed.column != "" {
-		clear, known, err := textOf(columns, t.hashed.of)
+		text, known, err := textOf(columns, t.hashed.of)
 		if err != nil {
 			return nil, err
 		}
-		if known && clear != "" {
+		if known && text != "" {
 			h := hmac.New(sha256.New, k.to.Derive(t.hashed.purpose))
-			h.Write([]byte(clear))
+			h.Write([]byte(text))
 			columns[t.hashed.column] = encodeBytes(h.Sum(nil))
 		}
 	}

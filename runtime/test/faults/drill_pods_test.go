@@ -87,10 +87,11 @@ listen api
 	option httpchk GET /readyz
 	default-server check inter %dms fall %d rise 1
 `, address, chart.probe.Milliseconds(), chart.probeFailures)
+	var servers strings.Builder
 	for i, pod := range pods {
-		config += fmt.Sprintf("\tserver pod%d %s\n", i, strings.TrimPrefix(pod.BaseURL, "http://"))
+		fmt.Fprintf(&servers, "\tserver pod%d %s\n", i, strings.TrimPrefix(pod.BaseURL, "http://"))
 	}
-	runHAProxy(t, config)
+	runHAProxy(t, config+servers.String())
 	client := pods[0].Through("http://" + address)
 	expect.Eventually(t, "HAProxy reaches a pod", func() bool { return accountOf(t, client) == pods[0].AccountID })
 

@@ -123,9 +123,7 @@ func (w *world) variablesOf(t *testing.T, q knownQuery) map[string]any {
 	if strings.Contains(q.text, "$before: DateTime") {
 		values["before"] = time.Now().Add(-72 * time.Hour).UTC().Format(time.RFC3339)
 	}
-	for name, value := range w.values["range"].(map[string]any) {
-		values[name] = value
-	}
+	maps.Copy(values, w.values["range"].(map[string]any))
 	maps.Copy(values, map[string]any{"ids": []any{w.values["email"]}, "email": "bob@example.net", "q": "bob",
 		"query": "welcome", "name": "User.Created", "domainId": w.values["domain"], "webhookId": w.values["webhook"],
 		"groupBy": "TAG"})
