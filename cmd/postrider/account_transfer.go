@@ -140,7 +140,7 @@ type accountImportCommand struct {
 	settingFlags `settings:"tool,POSTRIDER_MASTER_KEY,POSTRIDER_BLOBS"`
 
 	From             string `arg:"" help:"File that account export wrote, or - for standard input." placeholder:"FILE"`
-	SecretFile       string `help:"File with the one-time key, which account export wrote, too." placeholder:"FILE" required:""`
+	SecretFile       string `help:"File with the one-time key that account export wrote." placeholder:"FILE" required:""`
 	Plan             string `help:"Plan of the account (default: the plan with the same name as at the source)." placeholder:"PLAN"`
 	WithoutPasswords bool   `help:"Ignore passwords, passkeys and other ways to sign in. People can sign in with a link."`
 }

@@ -74,8 +74,8 @@ func (c Caller) Authorize(op rights.Operation) error {
 	return c.Residence.Check(op)
 }
 
-// Reading returns the caller for a request that changes nothing. An account that is frozen by a move answers it, whatever
-// right it requires: reading the audit log requires the right to manage the team, for example.
+// Reading returns the caller for a request that changes nothing. An account that is frozen by a move answers it,
+// whatever right it requires: reading the audit log requires the right to manage the team, for example.
 func (c Caller) Reading() Caller {
 	c.Residence.Frozen = false
 	return c

@@ -20,8 +20,9 @@ import (
 	"github.com/postrider/postrider/runtime/base/secret"
 )
 
-// Reports about an account that has moved are forwarded to the installation that has it. It accepts them if it knows the
-// master key of this one, with which the requests are signed, and finds the recipient by address, because its ids differ.
+// Reports about an account that has moved are forwarded to the installation that has it. It accepts them if it knows
+// the master key of this one, with which the requests are signed, and finds the recipient by address, because its ids
+// differ.
 const (
 	// ForwardPath is where an installation receives reports from those that accounts have moved from.
 	ForwardPath = "/api/moves/reports"

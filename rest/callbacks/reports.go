@@ -6,9 +6,7 @@ import (
 	"net/http"
 
 	"github.com/postrider/postrider/modules/bounces"
-	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/intake"
-	"github.com/postrider/postrider/runtime/base/telemetry"
 )
 
 // Reports is the part of the module that the handler calls.
@@ -18,50 +16,12 @@ type Reports interface {
 
 var _ Reports = (*bounces.Service)(nil)
 
-const reportConcurrency = 4 // each has a body of up to 2 MB
-
-type reportHandler struct {
-	reports Reports
-	log     *slog.Logger
-	turn    *intake.Pool
-}
+const reportConcurrency = 4 // each examines a report of up to 1 MB
 
 // NewReports returns the handler of bounces.ForwardPath, to which other installations forward reports about accounts
 // that have moved here.
 func NewReports(reports Reports, log *slog.Logger) http.Handler {
-	return &reportHandler{reports, log, intake.NewPool(reportConcurrency)}
-}
-
-// ServeHTTP implements http.Handler.
-func (h *reportHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	telemetry.SetRoute(r.Context(), bounces.ForwardPath)
-	switch {
-	case r.URL.Path != bounces.ForwardPath:
-		http.Error(w, "Not found", http.StatusNotFound)
-		return
-	case r.Method != http.MethodPost:
-		w.Header().Set("Allow", "POST")
-		http.Error(w, "Method not allowed: use POST", http.StatusMethodNotAllowed)
-		return
-	}
-	if err := h.takeReport(w, r); err != nil {
-		refuse(w, r, h.log, "cannot store a report of another installation", err)
-		return
-	}
-	w.WriteHeader(http.StatusNoContent)
-}
-
-func (h *reportHandler) takeReport(w http.ResponseWriter, r *http.Request) error {
-	release, err := h.turn.Take(r.Context(), intake.Tenant{}, 1, patience)
-	if err != nil {
-		return fault.DatabaseUnavailable(err)
-	}
-	defer release()
-	body, err := readBody(w, r, bounces.MaxForwarded)
-	if err != nil {
-		return err
-	}
-	return h.reports.ReceiveForwarded(r.Context(), body, r.Header.Get(bounces.SignatureHeader))
+	return &signedHandler{path: bounces.ForwardPath, signature: bounces.SignatureHeader, limit: bounces.MaxForwarded,
+		turn: intake.NewPool(reportConcurrency), receive: reports.ReceiveForwarded, log: log,
+		failed: "cannot store a report of another installation"}
 }

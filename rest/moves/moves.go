@@ -28,7 +28,8 @@ import (
 
 // Receiver is the part of the module that the handler uses.
 type Receiver interface {
-	Receive(ctx context.Context, c accounts.Caller, plan string, oneTime secret.Key, file io.Reader) (moves.StatusBody, error)
+	Receive(ctx context.Context, c accounts.Caller, plan string, oneTime secret.Key, file io.Reader) (moves.StatusBody,
+		error)
 	Status(ctx context.Context, accountID string) (moves.MoveStatus, error)
 	Start(ctx context.Context, c accounts.Caller, accountID, code string) error
 }

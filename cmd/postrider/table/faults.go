@@ -24,7 +24,8 @@ func Faults(list []queue.Fault) string {
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "TIME\tNAME\tFAULT\tIN DOUBT")
 	for _, f := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\n", f.At.UTC().Format(time.RFC3339), cmp.Or(f.Node, "-"), faultWords[f.Kind], f.InDoubt)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\n", f.At.UTC().Format(time.RFC3339), cmp.Or(f.Node, "-"),
+			faultWords[f.Kind], f.InDoubt)
 	}
 	_ = w.Flush() // writes to memory
 	return out.String()

@@ -42,8 +42,8 @@
 // too much, for example because a transaction of another account was open during A. To replace a unit that has not
 // changed is correct, too.
 //
-// If the account has moved away from the target before, its row and its keys there remain with the base, so that clients
-// are redirected until the difference replaces them.
+// If the account has moved away from the target before, its row and its keys there remain with the base, so that
+// clients are redirected until the difference replaces them.
 //
 // No code starts a base: its id is not a hash. The difference completes only the base with its id. The source must keep
 // its connection, so a command that was killed begins again with another base, which replaces the one at the target.

@@ -19,7 +19,8 @@ import (
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
-var options = Options{Options: transfer.Options{Box: transfertest.NewBox(), Secret: secret.NewKey(), Program: "test", Credentials: true, Progress: func(string) {}},
+var options = Options{Options: transfer.Options{Box: transfertest.NewBox(), Secret: secret.NewKey(), Program: "test",
+	Credentials: true, Progress: func(string) {}},
 	Count: func(context.Context) error { return nil }, caches: 1}
 
 func dueTimes(t *testing.T, d *db.DB, account string) string {

@@ -89,7 +89,8 @@ func (r *Remote) Start(ctx context.Context, accountID, code string) error {
 	if err != nil {
 		return err
 	}
-	return r.do(ctx, http.MethodPost, nil, http.Header{"Content-Type": {"application/json"}}, bytes.NewReader(body), &StatusBody{})
+	return r.do(ctx, http.MethodPost, nil, http.Header{"Content-Type": {"application/json"}},
+		bytes.NewReader(body), &StatusBody{})
 }
 
 const maxResponse = 1 << 20 // bytes

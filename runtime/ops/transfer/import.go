@@ -112,8 +112,8 @@ func (i *importer) begin(ctx context.Context, tx *sql.Tx) error {
 	return i.checkTarget(ctx)
 }
 
-// read imports entries up to the end of the file, or until a time that is not zero, but at least one. It reports whether
-// the file has ended.
+// read imports entries up to the end of the file, or until a time that is not zero, but at least one. It reports
+// whether the file has ended.
 func (i *importer) read(ctx context.Context, until time.Time) (end End, done bool, err error) {
 	for first := true; first || until.IsZero() || time.Now().Before(until); first = false {
 		name, content, err := i.in.next()

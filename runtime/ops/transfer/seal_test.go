@@ -71,7 +71,7 @@ func value(t *testing.T, d *db.DB, query string, args ...any) []byte {
 	t.Helper()
 	got, err := db.One(t.Context(), d.SQL, db.Value[[]byte], query, args...)
 	if err != nil {
-		t.Fatalf("%s: %v", query, err)
+		t.Fatalf("query %s: %v", query, err)
 	}
 	return got
 }

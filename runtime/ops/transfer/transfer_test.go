@@ -82,7 +82,8 @@ func TestEveryTableIsExportedOrStays(t *testing.T) {
 	}
 }
 
-var options = Options{Box: transfertest.NewBox(), Secret: secret.NewKey(), Program: "test", Credentials: true, Progress: func(string) {}}
+var options = Options{Box: transfertest.NewBox(), Secret: secret.NewKey(), Program: "test", Credentials: true,
+	Progress: func(string) {}}
 
 func export(t *testing.T, d *db.DB, account string, o Options) ([]byte, *Result) {
 	t.Helper()

@@ -79,7 +79,8 @@ type indexWord struct {
 }
 
 // newIndexWord splits a word like PostgreSQL's parser. The parser keeps addresses, host names and compound words as one
-// lexeme in other texts, and documents have the parts of addresses (Parts). It reads the end of INV-2202 as a negative number.
+// lexeme in other texts, and documents have the parts of addresses (Parts). It reads the end of INV-2202 as a negative
+// number.
 func newIndexWord(word string) (w indexWord) {
 	word = strings.ToLower(trimBrackets(word))
 	if _, path, found := strings.Cut(word, "://"); found {

@@ -109,7 +109,7 @@ func (w *world) findIDs(t *testing.T, p *harness.Person) {
 			}
 		}
 		if err := json.Unmarshal(raw, &list); err != nil || len(list.Nodes) == 0 {
-			t.Fatalf("%s: %s %v", field, raw, err)
+			t.Fatalf("decode %s of %s: %v", field, raw, err)
 		}
 		w.values[field] = list.Nodes[0].ID
 		if d := list.Nodes[0].Deliveries; len(d) > 0 {
