@@ -69,6 +69,9 @@
 // has ended its own rows in one transaction, provided that they are still those of the file (move_digest). After that,
 // the move cannot be canceled. A file of an earlier attempt has another code, so it never starts.
 //
+// Events can be later than the marks of the target, which would then handle and count them again. The import therefore
+// records them as handled, and subtracts from the statistics those that the target counts later.
+//
 // # What is refused
 //
 // A frozen account answers reads; everything else is Unavailable with CodeAccountMoving. An account that has moved

@@ -27,6 +27,10 @@ type Options struct {
 	MoveOnly    bool              // import: refuse files that do not belong to a move
 	Progress    func(done string) // called after each table; required
 
+	// Subtract subtracts events from the statistics that an import has created, if the installation counts them later. nil:
+	// it counts none.
+	Subtract func(ctx context.Context, tx db.Execer, accountID string) error
+
 	turn time.Duration // import of a base: how long a transaction reads the file; 0: baseTurn
 }
 

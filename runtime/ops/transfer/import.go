@@ -134,6 +134,9 @@ func (i *importer) read(ctx context.Context, until time.Time) (end End, done boo
 			if err == nil && i.manifest.isDifference() {
 				err = i.endDifference(ctx)
 			}
+			if err == nil && !i.manifest.isBase() {
+				err = i.settleFacts(ctx)
+			}
 			return end, true, err
 		case strings.HasPrefix(name, unitFolder) && i.manifest.isDifference():
 			err = i.deleteUnits(ctx, name, content)

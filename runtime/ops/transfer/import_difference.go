@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/work/bus"
 )
 
 const (
@@ -95,6 +96,16 @@ func (i *importer) endDifference(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// settleFacts prevents that this installation handles or counts imported events again. Their ids may be later than its
+// marks.
+func (i *importer) settleFacts(ctx context.Context) error {
+	err := bus.RecordImported(ctx, i.tx, i.manifest.AccountID)
+	if err == nil && i.options.Subtract != nil {
+		err = i.options.Subtract(ctx, i.tx, i.manifest.AccountID)
+	}
+	return err
 }
 
 // mapUsers replaces ids of people in rows of the base with those that they have at the target.
