@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -125,8 +126,11 @@ func (c *traveler) name() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.next++
-	return fmt.Sprintf("n%d@example.net", c.next)
+	return fmt.Sprintf("t%d@example.net", c.next)
 }
+
+// travelersName matches the recipients of travelers, apart from those of a faults.Load.
+var travelersName = regexp.MustCompile(`^(later|run)?t\d+@example\.net$`)
 
 // travelersEmail is an email of the domain of the account.
 func travelersEmail(to, more string) string {
