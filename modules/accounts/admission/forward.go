@@ -86,13 +86,13 @@ func Forward(w http.ResponseWriter, r *http.Request, from netip.Addr, budget *in
 	owner := intake.Tenant{Account: moved.caller.AccountID, Remote: from}
 	telemetry.SetCaller(r.Context(), moved.caller.AccountID, moved.caller.ID())
 	intake.SetTenant(w, owner)
-	f := forwarded{to: to, from: from, hops: hops + 1}
+	f := forwardedRequest{to: to, from: from, hops: hops + 1}
 	if r.ContentLength != 0 {
 		content, err := budget.RequestBody(w, r, owner, forwardLimit)
 		if err != nil {
 			return bodyError(err)
 		}
-		f.body = &sentBody{content: content}
+		f.body = &sentBody{content: content, size: content.Size()}
 		defer f.body.release()
 	}
 	waiting, stop := context.WithTimeout(r.Context(), fault.AnswerWithin)
@@ -113,8 +113,8 @@ func bodyError(err error) error {
 	return fault.Overloaded(forwardRetry).WithCause(err)
 }
 
-// forwarded is a request that is being forwarded.
-type forwarded struct {
+// forwardedRequest is a request that is being forwarded.
+type forwardedRequest struct {
 	to   *url.URL
 	from netip.Addr
 	hops int
@@ -123,7 +123,7 @@ type forwarded struct {
 
 // send sends the request r, which it changes, and passes on the response. If the target does not respond, it returns an
 // error and has written nothing.
-func (f forwarded) send(w http.ResponseWriter, r *http.Request) (failed error) {
+func (f forwardedRequest) send(w http.ResponseWriter, r *http.Request) (failed error) {
 	for _, name := range []string{"Cookie", "Expect", "Upgrade"} {
 		r.Header.Del(name)
 	}
@@ -131,9 +131,9 @@ func (f forwarded) send(w http.ResponseWriter, r *http.Request) (failed error) {
 	proxy.Rewrite = func(p *httputil.ProxyRequest) {
 		p.Out.URL, p.Out.Host = f.to, ""
 		p.Out.TransferEncoding = nil
-		if f.body != nil {
-			p.Out.ContentLength = f.body.content.Size()
-			p.Out.GetBody = f.body.read
+		p.Out.ContentLength, p.Out.Body = 0, http.NoBody
+		if f.body != nil && f.body.size > 0 {
+			p.Out.ContentLength, p.Out.GetBody = f.body.size, f.body.read
 			p.Out.Body, _ = f.body.read() // has no error
 		}
 		p.Out.Header.Set(HeaderForwarded, strconv.Itoa(f.hops))
@@ -163,6 +163,8 @@ func (f forwarded) send(w http.ResponseWriter, r *http.Request) (failed error) {
 
 // sentBody is a body that net/http may still read when the request has ended and its content is released.
 type sentBody struct {
+	size int64
+
 	mu       sync.Mutex
 	content  *intake.Content
 	released bool

@@ -75,8 +75,8 @@ func checkForwardedRequests(t *testing.T, source, target *harness.App, keys stri
 		return client.do(http.MethodGet, "/api/emails?limit=1", "").Status == http.StatusOK
 	})
 	for api, call := range calls {
-		first := client.do(http.MethodPost, call[0], call[1], "Idempotency-Key", "forwarded "+api)
-		again := client.do(http.MethodPost, call[0], call[1], "Idempotency-Key", "forwarded "+api)
+		first := client.do(http.MethodPost, call[0], call[1], "Idempotency-Key", "forwarded-"+api)
+		again := client.do(http.MethodPost, call[0], call[1], "Idempotency-Key", "forwarded-"+api)
 		if first.Status != http.StatusOK || string(again.Body) != string(first.Body) ||
 			strings.Contains(string(first.Body), `"error`) {
 			t.Errorf("%s with forwarding: %d %s, again %d %s", api, first.Status, first.Body, again.Status, again.Body)
