@@ -85,6 +85,7 @@ func Forward(w http.ResponseWriter, r *http.Request, from netip.Addr, budget *in
 	}
 	owner := intake.Tenant{Account: moved.caller.AccountID, Remote: from}
 	telemetry.SetCaller(r.Context(), moved.caller.AccountID, moved.caller.ID())
+	telemetry.SetError(r.Context(), moved.cause.Code, nil) // shows in the log which clients are forwarded
 	intake.SetTenant(w, owner)
 	f := forwardedRequest{to: to, from: from, hops: hops + 1}
 	if r.ContentLength != 0 {
