@@ -162,5 +162,6 @@ func sessionExample() map[string]any {
 
 func enteredExample() map[string]any {
 	return map[string]any{"session": sessionExample(), "user": userExample(),
-		"memberships": []any{map[string]any{"account_id": exampleAccount, "account_name": "Acme", "role": "owner"}}}
+		"memberships": []any{map[string]any{"account_id": exampleAccount, "account_name": "Acme", "role": "owner",
+			"moved_to": nil}}}
 }

@@ -106,7 +106,8 @@ func TestDrillCellsBehindOneProxy(t *testing.T) {
 
 func startCell(t *testing.T, host *faults.Host, number string) faults.Cluster {
 	t.Helper()
-	return faults.StartCluster(t, dbtest.URL(t), 2, outbound(host), drainDelay, "POSTRIDER_CELL="+number)
+	return faults.StartCluster(t, dbtest.URL(t), 2, outbound(host), drainDelay, "POSTRIDER_CELL="+number,
+		"POSTRIDER_MASTER_KEY="+number+strings.Repeat("A", 42)+"=") // moving an account requires the setting
 }
 
 // restart restarts processes one after the other, and returns their number.
