@@ -206,7 +206,7 @@ func TestForwardStreams(t *testing.T) {
 	seen := make(chan struct{})
 	target := startTarget(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
-		io.WriteString(w, "data: 1\n")       //nolint:errcheck // the client notices
+		io.WriteString(w, "data: 1\n")        //nolint:errcheck // the client notices
 		http.NewResponseController(w).Flush() //nolint:errcheck // as above
 		select {
 		case <-seen:
