@@ -73,6 +73,7 @@ var (
 		{Name: "payment_due_at", Type: field.TypeTime, Nullable: true},
 		{Name: "frozen_at", Type: field.TypeTime, Nullable: true},
 		{Name: "moved_to", Type: field.TypeString, Nullable: true},
+		{Name: "forward_requests", Type: field.TypeBool, Default: false},
 		{Name: "move_id", Type: field.TypeString, Nullable: true},
 		{Name: "move_code", Type: field.TypeString, Nullable: true},
 		{Name: "move_digest", Type: field.TypeString, Nullable: true},
@@ -89,7 +90,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "accounts_plans_accounts",
-				Columns:    []*schema.Column{AccountsColumns[23]},
+				Columns:    []*schema.Column{AccountsColumns[24]},
 				RefColumns: []*schema.Column{PlansColumns[0]},
 				OnDelete:   schema.NoAction,
 			},

@@ -238,7 +238,7 @@ func TestDifferenceNeedsItsBase(t *testing.T) {
 	if _, err := ExportMove(t.Context(), from, "acc_1", &difference, o); err != nil {
 		t.Fatal(err)
 	}
-	code, err := Finish(t.Context(), from, "acc_1", "https://new.example")
+	code, err := Finish(t.Context(), from, "acc_1", "https://new.example", false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,6 +75,7 @@
 // # What is refused
 //
 // A frozen account answers reads; everything else is Unavailable with CodeAccountMoving. An account that has moved
-// redirects requests with an API key; people and SMTP clients get an error with its new base URL (accounts.Residence).
+// redirects requests with an API key, or forwards them if the operator chose so (admission.Forward). People and SMTP
+// clients get an error with its new base URL (accounts.Residence).
 // Test data stays at the source.
 package moves

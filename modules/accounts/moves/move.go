@@ -42,6 +42,8 @@ type Options struct {
 	transfer.Options
 
 	Patience time.Duration // how long to wait for attempts in progress; 0: DefaultPatience
+	// Forward makes Move forward requests with API keys to the target, as Finish does.
+	Forward bool
 	// Count counts the statistics of events up to now. It is called repeatedly.
 	Count func(context.Context) error
 
@@ -174,8 +176,9 @@ func recordExport(ctx context.Context, d *db.DB, accountID, moveID, digest strin
 
 // Finish ends the work of an account that a target has imported, and makes this installation refer to the target. It
 // returns the move code, which starts the copy at the target. Repeating it returns the code again and can correct the
-// URL. Errors: Invalid; NotFound; Conflict if the account is not frozen or has changed since the export.
-func Finish(ctx context.Context, d *db.DB, accountID, baseURL string) (code string, err error) {
+// URL. With forward, this installation forwards requests with API keys to the target, instead of redirecting them.
+// Errors: Invalid; NotFound; Conflict if the account is not frozen or has changed since the export.
+func Finish(ctx context.Context, d *db.DB, accountID, baseURL string, forward bool) (code string, err error) {
 	baseURL, err = CheckBaseURL(baseURL)
 	if err != nil {
 		return "", err
@@ -195,7 +198,9 @@ func Finish(ctx context.Context, d *db.DB, accountID, baseURL string) (code stri
 				return err
 			}
 		}
-		if _, err := db.Exec(ctx, tx, `UPDATE accounts SET moved_to = $2 WHERE id = $1`, accountID, baseURL); err != nil {
+		_, err = db.Exec(ctx, tx, `UPDATE accounts SET moved_to = $2, forward_requests = $3 WHERE id = $1`, accountID, baseURL,
+			forward)
+		if err != nil {
 			return err
 		}
 		return db.Notify(ctx, tx, stepChannel)

@@ -210,7 +210,7 @@ func TestAccountMovesWithUnfinishedWork(t *testing.T) {
 	var code string
 	withStoreOf(t, source, keys, func(s *store.Store, _ transfer.Options) {
 		var err error
-		if code, err = moves.Finish(t.Context(), s.DB, source.AccountID, target.BaseURL); err != nil {
+		if code, err = moves.Finish(t.Context(), s.DB, source.AccountID, target.BaseURL, false); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -241,6 +241,7 @@ func TestAccountMovesWithUnfinishedWork(t *testing.T) {
 	}
 	checkBlocked(t, moved, "carol@example.net", true)
 	checkForwardedBounce(t, source, moved, newsletter)
+	checkForwardedRequests(t, source, target, keys)
 }
 
 // checkForwardedBounce checks that a late bounce at the source takes effect at the target.
