@@ -125,3 +125,29 @@ func TestEarlierConfirmationDoesNotCount(t *testing.T) {
 		}
 	}
 }
+
+// Rows that another transaction has locked are parked later.
+func TestMoveWaitsForLocks(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t, func(c *db.Config) { c.LockTimeout = 100 * time.Millisecond })
+	transfertest.Fill(t, d, "acc_1")
+	transfertest.FillWork(t, d, "acc_1")
+	tx, err := d.SQL.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.ExecContext(t.Context(), `SELECT FROM recipients FOR UPDATE`); err != nil {
+		t.Fatal(err)
+	}
+	o := options
+	o.Patience = 1
+	var busy transfer.BusyError
+	if _, err := ExportMove(t.Context(), d, "acc_1", &bytes.Buffer{}, o); !errors.As(err, &busy) || busy.Work[0] != "recipients" {
+		t.Errorf("with locked recipients, the export returned %v, want a wait for them", err)
+	}
+	wantState(t, d, "acc_1", transfer.Settled)
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	exportMove(t, d, "acc_1")
+}

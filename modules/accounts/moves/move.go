@@ -147,10 +147,8 @@ func exportFrozen(ctx context.Context, d *db.DB, accountID, moveID string, w io.
 			if result, err = transfer.ExportParked(ctx, d, accountID, moveID, w, o.base, o.Options); err == nil {
 				return result, nil
 			}
-			if !errors.As(err, &busy) {
-				return nil, err
-			}
-		} else if err != nil {
+		}
+		if err != nil && !errors.As(err, &busy) {
 			return nil, err
 		}
 		if time.Since(wait.began) > patience {

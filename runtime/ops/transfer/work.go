@@ -3,8 +3,11 @@ package transfer
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/lib/pq"
 
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/storage/db"
@@ -86,11 +89,16 @@ func (w work) lockSQL(condition string) string {
 }
 
 // ParkWork takes the unfinished work of an account out of reach of every worker. The rows are locked first, so that the
-// second statement sees the attempts that began before.
+// second statement sees the attempts that began before. It returns BusyError if others hold them for too long, for
+// example transactions of a process that was killed.
 func ParkWork(ctx context.Context, tx *sql.Tx, accountID string) error {
 	for _, w := range works {
 		condition, set := `NOT (`+w.isParked()+`)`, ""
 		if _, err := db.One(ctx, tx, db.Value[int64], w.lockSQL(condition), accountID); err != nil {
+			var server *pq.Error
+			if errors.As(err, &server) && server.Code == "55P03" { // lock_not_available
+				return BusyError{Work: []string{w.name}}
+			}
 			return fmt.Errorf("lock %s: %w", w.name, err)
 		}
 		if w.busy != "" {
