@@ -138,11 +138,11 @@ func init() {
 	// account.DefaultRequireSecondFactor holds the default value on creation for the require_second_factor field.
 	account.DefaultRequireSecondFactor = accountDescRequireSecondFactor.Default.(bool)
 	// accountDescCreatedAt is the schema descriptor for created_at field.
-	accountDescCreatedAt := accountFields[22].Descriptor()
+	accountDescCreatedAt := accountFields[23].Descriptor()
 	// account.DefaultCreatedAt holds the default value on creation for the created_at field.
 	account.DefaultCreatedAt = accountDescCreatedAt.Default.(func() time.Time)
 	// accountDescUpdatedAt is the schema descriptor for updated_at field.
-	accountDescUpdatedAt := accountFields[23].Descriptor()
+	accountDescUpdatedAt := accountFields[24].Descriptor()
 	// account.DefaultUpdatedAt holds the default value on creation for the updated_at field.
 	account.DefaultUpdatedAt = accountDescUpdatedAt.Default.(func() time.Time)
 	// account.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.

@@ -60,6 +60,11 @@
 // has ended its own rows in one transaction, provided that they are still those of the file (move_digest). After that,
 // the move cannot be canceled. A file of an earlier attempt has another code, so it never starts.
 //
+// # What the source has signed
+//
+// The file also contains a key that both sides know afterwards (package origins). With it, the source signs the links and
+// reports that it passes on, and the target signs the questions that it asks the source.
+//
 // # What is refused
 //
 // A frozen account answers reads; everything else is Unavailable with CodeAccountMoving. An account that has moved

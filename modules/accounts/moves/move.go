@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/postrider/postrider/modules/accounts/origins"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/ops/transfer"
@@ -37,6 +38,8 @@ func idOfCode(code string) string {
 type Options struct {
 	transfer.Options
 
+	// BaseURL is where the target reaches this installation, which it asks about links and bounces of earlier emails.
+	BaseURL  string
 	Patience time.Duration // how long to wait for attempts in progress; 0: DefaultPatience
 	// Count counts the statistics of events up to now. It is called repeatedly.
 	Count func(context.Context) error
@@ -49,7 +52,7 @@ type Options struct {
 // only if resuming it failed too.
 func ExportMove(ctx context.Context, d *db.DB, accountID string, w io.Writer, o Options) (*transfer.Result, error) {
 	began := time.Now()
-	moveID, err := freeze(ctx, d, accountID)
+	moveID, err := freeze(ctx, d, accountID, o)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +69,7 @@ func ExportMove(ctx context.Context, d *db.DB, accountID string, w io.Writer, o 
 }
 
 // freeze makes an account refuse writes. Each call begins another move, so that an earlier file cannot be started.
-func freeze(ctx context.Context, d *db.DB, accountID string) (moveID string, err error) {
+func freeze(ctx context.Context, d *db.DB, accountID string, o Options) (moveID string, err error) {
 	code, _ := secret.NewToken("mv_")
 	moveID = idOfCode(code.Reveal())
 	return moveID, transfer.InPatientTx(ctx, d, sql.LevelDefault, func(tx *sql.Tx) error {
@@ -81,8 +84,15 @@ func freeze(ctx context.Context, d *db.DB, accountID string) (moveID string, err
 		case m.State == transfer.Waiting:
 			return fault.Conflictf(fault.CodeConflict, "The account is a copy that its move code has not started yet")
 		}
-		_, err = db.Exec(ctx, tx, `UPDATE accounts SET frozen_at = coalesce(frozen_at, now()), move_id = $2, move_code = $3, move_digest = NULL WHERE id = $1`,
-			accountID, moveID, code.Reveal())
+		list, err := db.One(ctx, tx, db.Value[[]byte], `SELECT origins FROM accounts WHERE id = $1`, accountID)
+		if err == nil {
+			list, err = origins.Add(o.Box, accountID, list, o.BaseURL)
+		}
+		if err != nil {
+			return err
+		}
+		_, err = db.Exec(ctx, tx, `UPDATE accounts SET frozen_at = coalesce(frozen_at, now()), move_id = $2, move_code = $3, move_digest = NULL, origins = $4 WHERE id = $1`,
+			accountID, moveID, code.Reveal(), list)
 		return err
 	})
 }
