@@ -31,7 +31,7 @@ func (s *Service) movedMark(ctx context.Context, address string, refused error) 
 		mark.RecipientID = owner.OnlyRecipient
 		return mark, nil
 	}
-	answer, err := s.origins.Ask(ctx, origins.Question{AccountID: owner.AccountID, Kind: origins.ReturnPath,
+	answer, err := s.origins.Ask(ctx, origins.TokenQuestion{AccountID: owner.AccountID, Kind: origins.ReturnPath,
 		Token: address})
 	if err == nil {
 		mark.RecipientID, known, err = s.mail.RecipientAt(ctx, owner.AccountID, mark.EmailID, answer.Recipient)
@@ -47,7 +47,7 @@ func (s *Service) movedMark(ctx context.Context, address string, refused error) 
 
 // Confirm returns the recipient of a return path that this installation has created, for a later installation of the
 // account. Error: origins.ErrUnknown; others are temporary.
-func (s *Service) Confirm(ctx context.Context, q origins.Question) (origins.Answer, error) {
+func (s *Service) Confirm(ctx context.Context, q origins.TokenQuestion) (origins.Answer, error) {
 	mark, err := s.paths.Parse(q.Token, time.Now())
 	if err != nil {
 		return origins.Answer{}, origins.ErrUnknown

@@ -28,7 +28,7 @@ func (s *Service) readToken(ctx context.Context, token string) (Unsubscribe, err
 	if u, err := (linker{keys: keys}).parse(token); err == nil {
 		return u, nil
 	}
-	_, err = s.origins.Ask(ctx, origins.Question{AccountID: claimed.AccountID, Kind: origins.UnsubscribeLink,
+	_, err = s.origins.Ask(ctx, origins.TokenQuestion{AccountID: claimed.AccountID, Kind: origins.UnsubscribeLink,
 		Token: token})
 	switch {
 	case errors.Is(err, origins.ErrUnknown):
@@ -50,7 +50,7 @@ func readClaims(token string) (Unsubscribe, error) {
 
 // Confirm reports to a later installation of an account whether this one has signed a token. Error:
 // origins.ErrUnknown.
-func (s *Service) Confirm(_ context.Context, q origins.Question) (origins.Answer, error) {
+func (s *Service) Confirm(_ context.Context, q origins.TokenQuestion) (origins.Answer, error) {
 	u, err := s.links.parse(q.Token)
 	if err != nil || u.AccountID != q.AccountID {
 		return origins.Answer{}, origins.ErrUnknown

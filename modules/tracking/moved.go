@@ -27,7 +27,7 @@ func (s *Service) readToken(ctx context.Context, token, host string) (LinkToken,
 	if mark, err := (tokens{keys}).parse(token, host); err == nil {
 		return mark, nil
 	}
-	_, err = s.origins.Ask(ctx, origins.Question{AccountID: claimed.AccountID, Kind: origins.TrackedLink, Token: token,
+	_, err = s.origins.Ask(ctx, origins.TokenQuestion{AccountID: claimed.AccountID, Kind: origins.TrackedLink, Token: token,
 		Host: host})
 	switch {
 	case errors.Is(err, origins.ErrUnknown):
@@ -49,7 +49,7 @@ func readClaims(token string) (LinkToken, error) {
 
 // Confirm reports to a later installation of an account whether this one has signed a token. Error:
 // origins.ErrUnknown.
-func (s *Service) Confirm(_ context.Context, q origins.Question) (origins.Answer, error) {
+func (s *Service) Confirm(_ context.Context, q origins.TokenQuestion) (origins.Answer, error) {
 	mark, err := s.tokens.parse(q.Token, q.Host)
 	if err != nil || mark.AccountID != q.AccountID {
 		return origins.Answer{}, origins.ErrUnknown

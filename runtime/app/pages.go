@@ -130,7 +130,7 @@ var movedReports = provideLinks(func(s *bounces.Service, log *slog.Logger) link 
 // movedQuestions answers other installations about what this one has signed for accounts that have moved there.
 var movedQuestions = provideLinks(func(o *origins.Service, clicks module.Optional[tracking.Service],
 	optOuts module.Optional[suppression.Service], reports module.Optional[bounces.Service], log *slog.Logger) link {
-	witnesses := map[origins.Kind]origins.Witness{}
+	witnesses := map[origins.TokenKind]origins.Witness{}
 	if clicks.Service != nil {
 		witnesses[origins.TrackedLink] = clicks.Service.Confirm
 	}

@@ -26,7 +26,7 @@ func newInstallation(t *testing.T, token string) *originstest.Installation {
 		t.Fatal(err)
 	}
 	i := originstest.New(t, dbtest.New(t), box)
-	i.Witnesses[origins.ReturnPath] = func(_ context.Context, q origins.Question) (origins.Answer, error) {
+	i.Witnesses[origins.ReturnPath] = func(_ context.Context, q origins.TokenQuestion) (origins.Answer, error) {
 		if q.AccountID != ada || q.Token != token {
 			return origins.Answer{}, origins.ErrUnknown
 		}
@@ -35,7 +35,7 @@ func newInstallation(t *testing.T, token string) *originstest.Installation {
 	return i
 }
 
-func wantAnswer(t *testing.T, at *originstest.Installation, q origins.Question, want string) {
+func wantAnswer(t *testing.T, at *originstest.Installation, q origins.TokenQuestion, want string) {
 	t.Helper()
 	answer, err := at.Origins.Ask(t.Context(), q)
 	if answer.Recipient != want || (want == "") != errors.Is(err, origins.ErrUnknown) {
@@ -47,15 +47,15 @@ func wantAnswer(t *testing.T, at *originstest.Installation, q origins.Question, 
 func TestEachEarlierInstallationIsAsked(t *testing.T) {
 	t.Parallel()
 	first, second, third := newInstallation(t, "one"), newInstallation(t, "two"), newInstallation(t, "three")
-	about := func(token string) origins.Question {
-		return origins.Question{AccountID: ada, Kind: origins.ReturnPath, Token: token}
+	about := func(token string) origins.TokenQuestion {
+		return origins.TokenQuestion{AccountID: ada, Kind: origins.ReturnPath, Token: token}
 	}
 	wantAnswer(t, second, about("one"), "")
 	first.Move(t, ada, second)
 	wantAnswer(t, second, about("one"), "of one")
 	wantAnswer(t, second, about("forged"), "")
-	wantAnswer(t, second, origins.Question{AccountID: eve, Kind: origins.ReturnPath, Token: "one"}, "")
-	wantAnswer(t, second, origins.Question{AccountID: ada, Kind: origins.TrackedLink, Token: "one"}, "")
+	wantAnswer(t, second, origins.TokenQuestion{AccountID: eve, Kind: origins.ReturnPath, Token: "one"}, "")
+	wantAnswer(t, second, origins.TokenQuestion{AccountID: ada, Kind: origins.TrackedLink, Token: "one"}, "")
 	if n := first.Asked.Load(); n != 3 {
 		t.Errorf("the source received %d questions, want one for each token of an account that it had", n)
 	}
@@ -135,10 +135,10 @@ func TestSilentInstallationIsTemporaryError(t *testing.T) {
 	t.Parallel()
 	from, to := newInstallation(t, "one"), newInstallation(t, "")
 	from.Move(t, ada, to)
-	from.Witnesses[origins.ReturnPath] = func(context.Context, origins.Question) (origins.Answer, error) {
+	from.Witnesses[origins.ReturnPath] = func(context.Context, origins.TokenQuestion) (origins.Answer, error) {
 		return origins.Answer{}, errors.New("connection refused")
 	}
-	_, err := to.Origins.Ask(t.Context(), origins.Question{AccountID: ada, Kind: origins.ReturnPath, Token: "one"})
+	_, err := to.Origins.Ask(t.Context(), origins.TokenQuestion{AccountID: ada, Kind: origins.ReturnPath, Token: "one"})
 	if err == nil || errors.Is(err, origins.ErrUnknown) {
 		t.Errorf("asking returned %v, want a temporary error", err)
 	}

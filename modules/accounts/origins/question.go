@@ -37,22 +37,22 @@ const (
 	askPatience = 5 * time.Second // for the response of an installation
 )
 
-// Kind is the kind of a token.
-type Kind string
+// TokenKind is the kind of a token.
+type TokenKind string
 
 // The kinds.
 const (
-	TrackedLink     Kind = "tracked_link"
-	UnsubscribeLink Kind = "unsubscribe_link"
-	ReturnPath      Kind = "return_path"
+	TrackedLink     TokenKind = "tracked_link"
+	UnsubscribeLink TokenKind = "unsubscribe_link"
+	ReturnPath      TokenKind = "return_path"
 )
 
-// Question asks whether an earlier installation of an account has issued a token.
-type Question struct {
-	AccountID string `json:"account_id"`
-	Kind      Kind   `json:"kind"`
-	Token     string `json:"token"`          // of a return path: the address
-	Host      string `json:"host,omitempty"` // for which a tracked link is valid; "" for the base URL
+// TokenQuestion asks whether an earlier installation of an account has issued a token.
+type TokenQuestion struct {
+	AccountID string    `json:"account_id"`
+	Kind      TokenKind `json:"kind"`
+	Token     string    `json:"token"`          // of a return path: the address
+	Host      string    `json:"host,omitempty"` // for which a tracked link is valid; "" for the base URL
 }
 
 // Answer is about a genuine token. Links contain all that is known about them.
@@ -71,7 +71,7 @@ func newClient() *http.Client {
 }
 
 // Ask asks the earlier installations of an account about a token. Errors other than ErrUnknown are temporary.
-func (s *Service) Ask(ctx context.Context, q Question) (Answer, error) {
+func (s *Service) Ask(ctx context.Context, q TokenQuestion) (Answer, error) {
 	list, err := s.listOf(ctx, q.AccountID)
 	if err != nil || len(list) == 0 {
 		return Answer{}, cmp.Or(err, ErrUnknown)
@@ -126,18 +126,18 @@ func (s *Service) ask(ctx context.Context, from installation, body []byte) (answ
 }
 
 // Witness verifies a token with the keys of this installation. Errors: ErrUnknown; others are temporary.
-type Witness func(ctx context.Context, q Question) (Answer, error)
+type Witness func(ctx context.Context, q TokenQuestion) (Answer, error)
 
 // Desk answers the questions of later installations.
 type Desk struct {
 	Origins   *Service
-	Witnesses map[Kind]Witness
+	Witnesses map[TokenKind]Witness
 }
 
 // Respond returns the response to a question. Errors: Invalid, also if the question is not signed with the key of a
 // move of the account; NotFound; Unavailable.
 func (d *Desk) Respond(ctx context.Context, body []byte, signature string) ([]byte, error) {
-	var q Question
+	var q TokenQuestion
 	if json.Unmarshal(body, &q) != nil {
 		return nil, fault.Invalidf("The body must be a question")
 	}

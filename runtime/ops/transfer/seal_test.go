@@ -29,7 +29,7 @@ var secretsOf = map[string]struct{ query, purpose, plain string }{
 	"an SMS provider's token":   {`SELECT credentials FROM sms_settings`, "sms/acc_1/credentials", `{"auth_token":"abracadabra"}`},
 	"a second factor":           {`SELECT secret FROM second_factors`, "second factor of usr_acc_1", "JBSWY3DPEHPK3PXP"},
 	"a stored response":         {`SELECT body FROM idempotency_keys WHERE key = 'sealed'`, "idempotency/acc_1/sealed", `{"secret":"svc_1"}`},
-	"keys of earlier moves":     {`SELECT origins FROM accounts`, "accounts/acc_1/origins", `[]`},
+	"keys of earlier moves":     {`SELECT origins FROM accounts`, "accounts/acc_1/origins", `[{"base_url":"https://old.example","key":"xyzzy"}]`},
 	"a signing key of a domain": {`SELECT private_key FROM dkim_keys`, "domains/dom_acc_1/dkim", ""}, // in fillSecrets
 }
 

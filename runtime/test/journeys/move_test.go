@@ -35,6 +35,12 @@ var sourceKey, targetKey = masterKey('s'), masterKey('t')
 // twoInstallations starts the source and the target of a move, which deliver to the same server.
 func twoInstallations(t *testing.T) (source, target *harness.App) {
 	t.Helper()
+	return installationsWith(t, targetKey)
+}
+
+// installationsWith is twoInstallations for a master key of the target.
+func installationsWith(t *testing.T, targetKey string) (source, target *harness.App) {
+	t.Helper()
 	source = harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_MASTER_KEY"] = sourceKey })
 	target = harness.Start(t, func(s setting.RawValues) {
 		s["POSTRIDER_MASTER_KEY"], s["POSTRIDER_DNS"] = targetKey, source.DNS.Addr()

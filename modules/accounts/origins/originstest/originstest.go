@@ -20,7 +20,7 @@ import (
 type Installation struct {
 	Origins   *origins.Service
 	BaseURL   string
-	Witnesses map[origins.Kind]origins.Witness
+	Witnesses map[origins.TokenKind]origins.Witness
 	Asked     atomic.Int64 // questions that were received
 	Close     func()       // ends responding
 
@@ -31,7 +31,7 @@ type Installation struct {
 // New starts an installation.
 func New(t testing.TB, d *db.DB, box *secret.Box) *Installation {
 	t.Helper()
-	i := &Installation{Witnesses: map[origins.Kind]origins.Witness{}, db: d, box: box}
+	i := &Installation{Witnesses: map[origins.TokenKind]origins.Witness{}, db: d, box: box}
 	server := httptest.NewServer(http.HandlerFunc(i.serve))
 	t.Cleanup(server.Close)
 	i.BaseURL, i.Close = server.URL, server.Close
