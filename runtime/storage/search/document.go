@@ -40,11 +40,15 @@ func Lexeme(text string) string { return "'" + lexemeQuote.Replace(text) + "'" }
 
 // AllMarks returns a tsquery for the documents of an account that have all the marks.
 func AllMarks(accountID string, marks []string) string {
-	all := []string{Lexeme(MarkAccount + accountID)}
-	for _, m := range marks {
-		all = append(all, Lexeme(m))
+	return allMarks(append([]string{MarkAccount + accountID}, marks...))
+}
+
+func allMarks(marks []string) string {
+	quoted := make([]string, len(marks))
+	for i, m := range marks {
+		quoted[i] = Lexeme(m)
 	}
-	return strings.Join(all, " & ")
+	return strings.Join(quoted, " & ")
 }
 
 // The limits of a search.

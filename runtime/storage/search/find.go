@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -240,7 +241,10 @@ func (t Table) findIn(ctx context.Context, on db.Execer, p PageRequest, r idRang
 	if err != nil {
 		return found, err
 	}
-	q := t.indexQuery(p, r, words)
+	q, err := t.indexQuery(ctx, on, p, r, words)
+	if err != nil {
+		return found, err
+	}
 	if !rare && len(p.Terms.Marks) == 0 {
 		// Entries of common words in the index are as many as rows.
 		large, err := t.rowID(ctx, on, p, idRange{below: everything}, manyRows)
@@ -290,12 +294,32 @@ func (t Table) columns() string {
 	return strings.Join(all, ", ")
 }
 
+// mostRowsSQL reports whether at least half of the rows of a table belong to an account, as of the latest statistics of
+// the table: whether its mark is that common.
+const mostRowsSQL = `
+SELECT EXISTS (
+	SELECT FROM pg_stats s, unnest(s.most_common_elems::text::text[], s.most_common_elem_freqs) AS x (lexeme, share)
+	WHERE s.schemaname = ANY(current_schemas(false)) AND s.tablename = $1 AND s.attname = 'search' AND x.lexeme = $2 AND x.share >= 0.5)`
+
 // indexQuery returns a query that uses the index, for rare terms.
-func (t Table) indexQuery(p PageRequest, r idRange, words []indexWord) db.Query {
-	var q db.Query
+func (t Table) indexQuery(ctx context.Context, on db.Execer, p PageRequest, r idRange, words []indexWord) (q db.Query,
+	err error) {
 	source := t.Name
 	if p.Terms.Search() {
-		queries := []string{q.Arg(AllMarks(p.AccountID, p.Terms.Marks)) + `::tsquery`}
+		marks := p.Terms.Marks
+		// The index would look up each row of the other terms among those of the account, which takes twice as long as
+		// reading the row. That is worthwhile only if most of these rows belong to other accounts.
+		most, err := db.One(ctx, on, db.Value[bool], mostRowsSQL, t.Name, MarkAccount+p.AccountID)
+		if err != nil {
+			return q, fmt.Errorf("read statistics of %s: %w", t.Name, err)
+		}
+		if !most || len(marks)+len(words) == 0 {
+			marks = append([]string{MarkAccount + p.AccountID}, marks...)
+		}
+		var queries []string
+		if len(marks) > 0 {
+			queries = append(queries, q.Arg(allMarks(marks))+`::tsquery`)
+		}
 		for _, w := range words {
 			queries = append(queries, w.tsQuery(&q, " & "))
 		}
@@ -307,7 +331,7 @@ func (t Table) indexQuery(p PageRequest, r idRange, words []indexWord) db.Query 
 		conditions = append(conditions, p.Index(&q)...)
 	}
 	q.Text = `SELECT id FROM ` + source + ` e WHERE ` + strings.Join(conditions, " AND ") + r.orderBy() + `LIMIT ` + q.Arg(p.Limit)
-	return q
+	return q, nil
 }
 
 // lookUp returns the rows that the only word of a search identifies.

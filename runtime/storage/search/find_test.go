@@ -75,6 +75,43 @@ func TestPartitionedPagesEqualPlainPages(t *testing.T) {
 	}
 }
 
+// The index is searched without the mark of an account that has most rows of the table. A page contains only its own rows
+// nevertheless, and so does that of another account.
+func TestOwnRowsOfAnAccountWithMostRows(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	dbtest.Exec(t, d, `CREATE TABLE notes (id text COLLATE "C", account_id text, subject text, created_at timestamptz, search tsvector)`)
+	const rows = 3 * search.Window // so that a rare mark needs the index
+	first := time.Now().Add(-rows * time.Second).Truncate(time.Second)
+	var ids, accounts []string
+	want := map[string][]string{}
+	for n := range rows {
+		row, account := id.Since(id.Email, first.Add(time.Duration(n)*time.Second)), "acc_1"
+		if n%10 == 5 {
+			account = "acc_2"
+		}
+		ids, accounts = append(ids, row), append(accounts, account)
+		if n < 100 && n%5 == 0 {
+			want[account] = append([]string{row}, want[account]...)
+		}
+	}
+	dbtest.Exec(t, d, `INSERT INTO notes SELECT id, account_id, 'x', now(), array_to_tsvector(
+			CASE WHEN n <= 100 AND n % 5 = 1 THEN ARRAY['a=' || account_id, 'rare'] ELSE ARRAY['a=' || account_id] END)
+		FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS x (id, account_id, n)`, db.Array(ids), db.Array(accounts))
+	table := search.Table{Name: "notes", Prefix: id.Email, Time: "created_at"}
+	for _, known := range []bool{false, true} {
+		if known {
+			dbtest.Exec(t, d, `ANALYZE notes`)
+		}
+		for account, want := range want {
+			got := walk(t, d, table, search.PageRequest{AccountID: account, Limit: 4, Terms: search.Terms{Marks: []string{"rare"}}})
+			if !slices.Equal(got, want) {
+				t.Errorf("%s, with statistics %t: got %v, want %v", account, known, got, want)
+			}
+		}
+	}
+}
+
 // walk returns all pages, one after the other.
 func walk(t *testing.T, d *db.DB, table search.Table, p search.PageRequest) (all []string) {
 	t.Helper()
