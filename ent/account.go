@@ -51,6 +51,8 @@ type Account struct {
 	FrozenAt *time.Time `json:"frozen_at,omitempty"`
 	// base URL of the installation that has the account since its move
 	MovedTo *string `json:"moved_to,omitempty"`
+	// requests with an API key are forwarded to moved_to, instead of redirected
+	ForwardRequests bool `json:"forward_requests,omitempty"`
 	// SHA-256 of the move code: identifies the move at both installations
 	MoveID *string `json:"move_id,omitempty"`
 	// starts the copy at the target; only the source has it
@@ -91,7 +93,7 @@ func (*Account) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case account.FieldOrigins:
 			values[i] = new([]byte)
-		case account.FieldProductionUnlocked, account.FieldUnmetered, account.FieldSystem, account.FieldRequireSecondFactor:
+		case account.FieldProductionUnlocked, account.FieldUnmetered, account.FieldSystem, account.FieldRequireSecondFactor, account.FieldForwardRequests:
 			values[i] = new(sql.NullBool)
 		case account.FieldBodyRetentionDays, account.FieldRecordRetentionDays, account.FieldMonthlyLimit, account.FieldStoredBytes, account.FieldDailyBytes:
 			values[i] = new(sql.NullInt64)
@@ -229,6 +231,12 @@ func (_m *Account) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.MovedTo = new(string)
 				*_m.MovedTo = value.String
+			}
+		case account.FieldForwardRequests:
+			if value, ok := values[i].(*sql.NullBool); !ok {
+				return fmt.Errorf("unexpected type %T for field forward_requests", values[i])
+			} else if value.Valid {
+				_m.ForwardRequests = value.Bool
 			}
 		case account.FieldMoveID:
 			if value, ok := values[i].(*sql.NullString); !ok {

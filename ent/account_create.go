@@ -135,6 +135,10 @@ func (_c *AccountCreate) defaults() {
 		v := account.DefaultRequireSecondFactor
 		_c.mutation.SetRequireSecondFactor(v)
 	}
+	if _, ok := _c.mutation.ForwardRequests(); !ok {
+		v := account.DefaultForwardRequests
+		_c.mutation.SetForwardRequests(v)
+	}
 	if _, ok := _c.mutation.CreatedAt(); !ok {
 		v := account.DefaultCreatedAt()
 		_c.mutation.SetCreatedAt(v)
@@ -198,6 +202,9 @@ func (_c *AccountCreate) check() error {
 	}
 	if _, ok := _c.mutation.RequireSecondFactor(); !ok {
 		return &ValidationError{Name: "require_second_factor", err: errors.New(`ent: missing required field "Account.require_second_factor"`)}
+	}
+	if _, ok := _c.mutation.ForwardRequests(); !ok {
+		return &ValidationError{Name: "forward_requests", err: errors.New(`ent: missing required field "Account.forward_requests"`)}
 	}
 	if _, ok := _c.mutation.CreatedAt(); !ok {
 		return &ValidationError{Name: "created_at", err: errors.New(`ent: missing required field "Account.created_at"`)}
@@ -311,6 +318,10 @@ func (_c *AccountCreate) createSpec() (*Account, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.MovedTo(); ok {
 		_spec.SetField(account.FieldMovedTo, field.TypeString, value)
 		_node.MovedTo = &value
+	}
+	if value, ok := _c.mutation.ForwardRequests(); ok {
+		_spec.SetField(account.FieldForwardRequests, field.TypeBool, value)
+		_node.ForwardRequests = value
 	}
 	if value, ok := _c.mutation.MoveID(); ok {
 		_spec.SetField(account.FieldMoveID, field.TypeString, value)

@@ -205,6 +205,9 @@ func (_u *AccountUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.MovedToCleared() {
 		_spec.ClearField(account.FieldMovedTo, field.TypeString)
 	}
+	if value, ok := _u.mutation.ForwardRequests(); ok {
+		_spec.SetField(account.FieldForwardRequests, field.TypeBool, value)
+	}
 	if value, ok := _u.mutation.MoveID(); ok {
 		_spec.SetField(account.FieldMoveID, field.TypeString, value)
 	}
@@ -708,6 +711,9 @@ func (_u *AccountUpdateOne) sqlSave(ctx context.Context) (_node *Account, err er
 	}
 	if _u.mutation.MovedToCleared() {
 		_spec.ClearField(account.FieldMovedTo, field.TypeString)
+	}
+	if value, ok := _u.mutation.ForwardRequests(); ok {
+		_spec.SetField(account.FieldForwardRequests, field.TypeBool, value)
 	}
 	if value, ok := _u.mutation.MoveID(); ok {
 		_spec.SetField(account.FieldMoveID, field.TypeString, value)

@@ -774,6 +774,7 @@ type AccountMutation struct {
 	payment_due_at           *time.Time
 	frozen_at                *time.Time
 	moved_to                 *string
+	forward_requests         *bool
 	move_id                  *string
 	move_code                *string
 	move_digest              *string
@@ -1245,6 +1246,20 @@ func (m *AccountMutation) MovedToCleared() bool {
 	return ok
 }
 
+// SetForwardRequests sets the "forward_requests" field.
+func (m *AccountMutation) SetForwardRequests(b bool) {
+	m.forward_requests = &b
+}
+
+// ForwardRequests returns the value of the "forward_requests" field in the mutation.
+func (m *AccountMutation) ForwardRequests() (r bool, exists bool) {
+	v := m.forward_requests
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
 // MoveID returns the value of the "move_id" field in the mutation.
 func (m *AccountMutation) MoveID() (r string, exists bool) {
 	v := m.move_id
@@ -1450,7 +1465,7 @@ func (m *AccountMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *AccountMutation) Fields() []string {
-	fields := make([]string, 0, 24)
+	fields := make([]string, 0, 25)
 	if m.name != nil {
 		fields = append(fields, account.FieldName)
 	}
@@ -1501,6 +1516,9 @@ func (m *AccountMutation) Fields() []string {
 	}
 	if m.moved_to != nil {
 		fields = append(fields, account.FieldMovedTo)
+	}
+	if m.forward_requests != nil {
+		fields = append(fields, account.FieldForwardRequests)
 	}
 	if m.move_id != nil {
 		fields = append(fields, account.FieldMoveID)

@@ -137,12 +137,16 @@ func init() {
 	accountDescRequireSecondFactor := accountFields[11].Descriptor()
 	// account.DefaultRequireSecondFactor holds the default value on creation for the require_second_factor field.
 	account.DefaultRequireSecondFactor = accountDescRequireSecondFactor.Default.(bool)
+	// accountDescForwardRequests is the schema descriptor for forward_requests field.
+	accountDescForwardRequests := accountFields[18].Descriptor()
+	// account.DefaultForwardRequests holds the default value on creation for the forward_requests field.
+	account.DefaultForwardRequests = accountDescForwardRequests.Default.(bool)
 	// accountDescCreatedAt is the schema descriptor for created_at field.
-	accountDescCreatedAt := accountFields[23].Descriptor()
+	accountDescCreatedAt := accountFields[24].Descriptor()
 	// account.DefaultCreatedAt holds the default value on creation for the created_at field.
 	account.DefaultCreatedAt = accountDescCreatedAt.Default.(func() time.Time)
 	// accountDescUpdatedAt is the schema descriptor for updated_at field.
-	accountDescUpdatedAt := accountFields[24].Descriptor()
+	accountDescUpdatedAt := accountFields[25].Descriptor()
 	// account.DefaultUpdatedAt holds the default value on creation for the updated_at field.
 	account.DefaultUpdatedAt = accountDescUpdatedAt.Default.(func() time.Time)
 	// account.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.

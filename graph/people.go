@@ -99,7 +99,7 @@ func auditFilter(f *model.AuditLogFilter) (out audit.Filter) {
 func toMemberships(list []team.Membership) []*model.Membership {
 	out := make([]*model.Membership, len(list))
 	for i, m := range list {
-		out[i] = &model.Membership{AccountID: m.AccountID, Name: m.AccountName, Role: toRole(string(m.Role))}
+		out[i] = &model.Membership{AccountID: m.AccountID, Name: m.AccountName, Role: toRole(string(m.Role)), MovedTo: m.MovedTo}
 	}
 	return out
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/runtime/base/id"
 )
 
 func (r *queryResolver) Viewer(ctx context.Context) (*model.Viewer, error) {
@@ -50,6 +51,20 @@ func (r *viewerResolver) Account(ctx context.Context, obj *model.Viewer) (*model
 		return nil, err
 	}
 	return r.Query().Account(ctx)
+}
+
+func (r *viewerResolver) Moved(ctx context.Context, obj *model.Viewer) (*model.Membership, error) {
+	caller, err := inquiry.Caller(ctx)
+	if err != nil || obj.User == nil || caller.Residence.MovedTo == "" {
+		return nil, err
+	}
+	list, err := r.parts.Teams.Memberships(ctx, obj.User.ID)
+	for _, m := range toMemberships(list) {
+		if m.AccountID == id.HomeAccount(caller.AccountID) {
+			return m, nil
+		}
+	}
+	return nil, err
 }
 
 func (r *viewerResolver) Accounts(ctx context.Context, obj *model.Viewer) ([]*model.Membership, error) {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/graph/trusted"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/modules/accounts/rights"
@@ -29,11 +30,41 @@ func (fakePeople) AuthenticateSession(_ context.Context, token, _ string) (accou
 		return accounts.Caller{AccountID: ada, Person: &accounts.Person{UserID: "usr_3", Email: "op@example.com",
 			Role: rights.RoleViewer, Operator: true}}, nil
 	}
+	if token == "moved" {
+		return accounts.Caller{AccountID: ada, Person: &accounts.Person{UserID: "usr_4", Role: rights.RoleOwner},
+			Residence: accounts.Residence{MovedTo: movedTo}}, nil
+	}
 	if !rights.Role(token).IsKnown() {
 		return accounts.Caller{}, fault.Unauthenticated()
 	}
 	return accounts.Caller{AccountID: ada, Person: &accounts.Person{UserID: "usr_1", SessionID: "ses_1",
 		Email: "ada@example.com", Name: "Ada", Role: rights.Role(token)}}, nil
+}
+
+const movedTo = "https://new.example"
+
+// The viewer of an account that has moved learns where it is, and reads nothing of it.
+func TestViewerOfAnAccountThatHasMoved(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{trusted: trusted.Documents{
+		"abc": `{ viewer { account { id } moved { accountId movedTo } can accounts { name movedTo } } }`,
+		"abd": `{ emails { nodes { id } } }`}})
+	for cookie, want := range map[string]string{
+		"moved": `{"data":{"viewer":{"account":null,"moved":{"accountId":"acc_ada","movedTo":"https://new.example"},"can":["PERSON"],` +
+			`"accounts":[{"name":"Other","movedTo":null},{"name":"Ada's","movedTo":"https://new.example"}]}}}`,
+		"owner": `"moved":null`,
+	} {
+		r := asPerson(t, s, `{"documentId": "sha256:abc"}`)
+		r.Header.Set("Cookie", "postrider="+cookie)
+		if got := s.send(t, r); !strings.Contains(got.body, want) {
+			t.Errorf("the viewer %s is %s, want %s", cookie, got.body, want)
+		}
+	}
+	r := asPerson(t, s, `{"documentId": "sha256:abd"}`)
+	r.Header.Set("Cookie", "postrider=moved")
+	if got := s.send(t, r); !strings.Contains(got.body, fault.CodeAccountMoved) || !strings.Contains(got.body, movedTo) {
+		t.Errorf("the emails of the account: %s", got.body)
+	}
 }
 
 type fakeTeams struct{}
@@ -61,6 +92,11 @@ func (f fakeTeams) CountInvitations(ctx context.Context, accountID string, most 
 }
 
 func (fakeTeams) Memberships(_ context.Context, userID string) ([]team.Membership, error) {
+	if userID == "usr_4" {
+		at := movedTo
+		return []team.Membership{{AccountID: "acc_other", AccountName: "Other", Role: rights.RoleViewer},
+			{AccountID: ada, AccountName: "Ada's", Role: rights.RoleOwner, MovedTo: &at}}, nil
+	}
 	if userID != "usr_1" {
 		return nil, nil
 	}

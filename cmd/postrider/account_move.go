@@ -18,6 +18,7 @@ type accountMoveCommand struct {
 	To      string        `help:"Base URL of the target." placeholder:"URL" required:""`
 	KeyFile string        `help:"File with an operator key of the target." placeholder:"FILE" required:"" type:"existingfile"`
 	Plan    string        `help:"Plan of the account at the target (default: the plan with the same ID)." placeholder:"PLAN"`
+	Forward bool          `help:"Forward requests with API keys to the target, instead of redirecting them."`
 	Wait    time.Duration `help:"How long to wait for work in progress before the account resumes." default:"2m"`
 }
 
@@ -50,7 +51,9 @@ func (c *accountMoveCommand) Run(s *session) error {
 		if err != nil {
 			return err
 		}
-		if err := moves.Move(s.ctx, of.store.DB, found.ID, target, of.moveOptions(options, c.Wait)); err != nil {
+		moving := of.moveOptions(options, c.Wait)
+		moving.Forward = c.Forward
+		if err := moves.Move(s.ctx, of.store.DB, found.ID, target, moving); err != nil {
 			return err
 		}
 		return s.print(map[string]string{"account_id": found.ID, "moved_to": target.BaseURL()})
@@ -62,6 +65,7 @@ type accountFinishCommand struct {
 
 	Account string `arg:"" help:"Email or ID of the account." placeholder:"EMAIL"`
 	To      string `help:"Base URL of the target, to which requests are redirected." placeholder:"URL" required:""`
+	Forward bool   `help:"Forward requests with API keys to the target, instead of redirecting them."`
 }
 
 func (c *accountFinishCommand) Run(s *session) error {
@@ -69,7 +73,7 @@ func (c *accountFinishCommand) Run(s *session) error {
 		return err
 	}
 	return c.withMove(s, c.Account, func(ctx context.Context, d *db.DB, accountID string) error {
-		code, err := moves.Finish(ctx, d, accountID, c.To)
+		code, err := moves.Finish(ctx, d, accountID, c.To, c.Forward)
 		if err != nil {
 			return err
 		}

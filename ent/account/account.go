@@ -48,6 +48,8 @@ const (
 	FieldFrozenAt = "frozen_at"
 	// FieldMovedTo holds the string denoting the moved_to field in the database.
 	FieldMovedTo = "moved_to"
+	// FieldForwardRequests holds the string denoting the forward_requests field in the database.
+	FieldForwardRequests = "forward_requests"
 	// FieldMoveID holds the string denoting the move_id field in the database.
 	FieldMoveID = "move_id"
 	// FieldMoveCode holds the string denoting the move_code field in the database.
@@ -113,6 +115,7 @@ var Columns = []string{
 	FieldPaymentDueAt,
 	FieldFrozenAt,
 	FieldMovedTo,
+	FieldForwardRequests,
 	FieldMoveID,
 	FieldMoveCode,
 	FieldMoveDigest,
@@ -157,6 +160,8 @@ var (
 	DefaultSystem bool
 	// DefaultRequireSecondFactor holds the default value on creation for the "require_second_factor" field.
 	DefaultRequireSecondFactor bool
+	// DefaultForwardRequests holds the default value on creation for the "forward_requests" field.
+	DefaultForwardRequests bool
 	// DefaultCreatedAt holds the default value on creation for the "created_at" field.
 	DefaultCreatedAt func() time.Time
 	// DefaultUpdatedAt holds the default value on creation for the "updated_at" field.

@@ -73,6 +73,7 @@ var (
 		{Name: "payment_due_at", Type: field.TypeTime, Nullable: true},
 		{Name: "frozen_at", Type: field.TypeTime, Nullable: true},
 		{Name: "moved_to", Type: field.TypeString, Nullable: true},
+		{Name: "forward_requests", Type: field.TypeBool, Default: false},
 		{Name: "move_id", Type: field.TypeString, Nullable: true},
 		{Name: "move_code", Type: field.TypeString, Nullable: true},
 		{Name: "move_digest", Type: field.TypeString, Nullable: true},
@@ -90,7 +91,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "accounts_plans_accounts",
-				Columns:    []*schema.Column{AccountsColumns[24]},
+				Columns:    []*schema.Column{AccountsColumns[25]},
 				RefColumns: []*schema.Column{PlansColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -1737,6 +1738,7 @@ var (
 		{Name: "cell", Type: field.TypeInt32, Nullable: true},
 		{Name: "clock_ahead_ms", Type: field.TypeInt64, Nullable: true},
 		{Name: "lock", Type: field.TypeInt64, Nullable: true},
+		{Name: "accounts_seen", Type: field.TypeString, Nullable: true},
 	}
 	// NodesTable holds the schema information for the "nodes" table.
 	NodesTable = &schema.Table{

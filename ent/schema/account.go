@@ -48,6 +48,8 @@ func (Account) Fields() []ent.Field {
 			Comment("when a move to another installation began; the account accepts no writes"),
 		field.String("moved_to").Optional().Nillable().
 			Comment("base URL of the installation that has the account since its move"),
+		field.Bool("forward_requests").Default(false).
+			Comment("requests with an API key are forwarded to moved_to, instead of redirected"),
 		field.String("move_id").Optional().Nillable().
 			Comment("SHA-256 of the move code: identifies the move at both installations"),
 		field.String("move_code").Optional().Nillable().

@@ -968,6 +968,7 @@ type ComplexityRoot struct {
 
 	Membership struct {
 		AccountID func(childComplexity int) int
+		MovedTo   func(childComplexity int) int
 		Name      func(childComplexity int) int
 		Role      func(childComplexity int) int
 	}
@@ -1698,6 +1699,7 @@ type ComplexityRoot struct {
 		Can         func(childComplexity int) int
 		Development func(childComplexity int) int
 		Modules     func(childComplexity int) int
+		Moved       func(childComplexity int) int
 		Operator    func(childComplexity int) int
 		Role        func(childComplexity int) int
 		User        func(childComplexity int) int
@@ -5614,6 +5616,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Membership.AccountID(childComplexity), true
+	case "Membership.movedTo":
+		if e.ComplexityRoot.Membership.MovedTo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Membership.MovedTo(childComplexity), true
 	case "Membership.name":
 		if e.ComplexityRoot.Membership.Name == nil {
 			break
@@ -9037,6 +9045,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Viewer.Modules(childComplexity), true
+	case "Viewer.moved":
+		if e.ComplexityRoot.Viewer.Moved == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Viewer.Moved(childComplexity), true
 	case "Viewer.operator":
 		if e.ComplexityRoot.Viewer.Operator == nil {
 			break
@@ -12388,6 +12402,8 @@ type Viewer {
   user: User
   "The current account; ` + "`" + `null` + "`" + ` if the user belongs to none or cannot read it."
   account: Account
+  "The current account if it has moved to another installation; ` + "`" + `null` + "`" + ` otherwise. Its data cannot be read here."
+  moved: Membership @module(name: "signin")
   "The user's role in the account; ` + "`" + `null` + "`" + ` for an API key."
   role: Role
   "The caller's rights in the account."
@@ -12410,6 +12426,8 @@ type Membership {
   name: String!
   "The user's role in the account."
   role: Role!
+  "Base URL of the installation that the account has moved to; ` + "`" + `null` + "`" + ` if the account is here."
+  movedTo: String
 }
 
 "Data seeded in development mode."
@@ -16217,6 +16235,8 @@ func (ec *executionContext) childFields_Membership(ctx context.Context, field gr
 		return ec.fieldContext_Membership_name(ctx, field)
 	case "role":
 		return ec.fieldContext_Membership_role(ctx, field)
+	case "movedTo":
+		return ec.fieldContext_Membership_movedTo(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Membership", field.Name)
 }
@@ -17507,6 +17527,8 @@ func (ec *executionContext) childFields_Viewer(ctx context.Context, field graphq
 		return ec.fieldContext_Viewer_user(ctx, field)
 	case "account":
 		return ec.fieldContext_Viewer_account(ctx, field)
+	case "moved":
+		return ec.fieldContext_Viewer_moved(ctx, field)
 	case "role":
 		return ec.fieldContext_Viewer_role(ctx, field)
 	case "can":

@@ -861,6 +861,8 @@ type Membership struct {
 	Name string `json:"name"`
 	// The user's role in the account.
 	Role Role `json:"role"`
+	// Base URL of the installation that the account has moved to; `null` if the account is here.
+	MovedTo *string `json:"movedTo,omitempty"`
 }
 
 // An amount of money.
@@ -1530,6 +1532,8 @@ type Viewer struct {
 	User *User `json:"user,omitempty"`
 	// The current account; `null` if the user belongs to none or cannot read it.
 	Account *Account `json:"account,omitempty"`
+	// The current account if it has moved to another installation; `null` otherwise. Its data cannot be read here.
+	Moved *Membership `json:"moved,omitempty"`
 	// The user's role in the account; `null` for an API key.
 	Role *Role `json:"role,omitempty"`
 	// The caller's rights in the account.

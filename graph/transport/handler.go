@@ -93,7 +93,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	caller, err := h.door.Admit(w, r, h.accounts, h.rate)
 	left := fault.AnswerWithin - time.Since(began)
 	if err != nil {
-		h.refuseError(w, r, err)
+		if err = admission.Forward(w, r, clientip.From(r, h.proxies), h.budget, err); err != nil {
+			h.refuseError(w, r, err)
+		}
 		return
 	}
 	owner := intake.Tenant{Account: caller.AccountID}

@@ -39,12 +39,19 @@ func (h *handler) refuse(w http.ResponseWriter, r *http.Request, status int, kno
 // refuseError responds to a caller that has no access, or must retry later.
 func (h *handler) refuseError(w http.ResponseWriter, r *http.Request, err error) {
 	known := fault.Classify(err)
+	if known.Location != "" {
+		w.Header().Set("Location", known.Location)
+		h.refuse(w, r, http.StatusTemporaryRedirect, known)
+		return
+	}
 	switch known.Kind {
 	case fault.Unauthorized:
 		w.Header().Set("WWW-Authenticate", "Bearer") // RFC 9110 section 11.6.1
 		h.refuse(w, r, http.StatusUnauthorized, known)
 	case fault.Forbidden:
 		h.refuse(w, r, http.StatusForbidden, known)
+	case fault.TooLarge:
+		h.refuse(w, r, http.StatusRequestEntityTooLarge, known)
 	case fault.Limit:
 		w.Header().Set("Retry-After", fault.FormatSeconds(known.RetryAfter))
 		h.refuse(w, r, http.StatusTooManyRequests, known)

@@ -13,6 +13,7 @@ import (
 type Residence struct {
 	Frozen  bool   // a move is in progress: the account accepts no writes
 	MovedTo string // base URL of the installation that has the account; "" if this one has it
+	Forward bool   // requests with an API key are forwarded to MovedTo, instead of redirected
 }
 
 // moveRetry is when a client should repeat a write that a move in progress has refused.
@@ -27,10 +28,15 @@ func (r Residence) Check(op rights.Operation) error {
 	case r.MovedTo != "":
 		return r.ErrMoved()
 	case r.Frozen && op != rights.Read && op != rights.ReadSent && op != rights.ReadAccount && op != rights.ReadBilling:
-		return &fault.Error{Kind: fault.Unavailable, Code: fault.CodeAccountMoving, RetryAfter: moveRetry,
-			Message: "This account is being moved to another installation and accepts no changes. Retry in 5 seconds"}
+		return ErrMoving()
 	}
 	return nil
+}
+
+// ErrMoving returns the error for a write to an account that is being moved.
+func ErrMoving() *fault.Error {
+	return &fault.Error{Kind: fault.Unavailable, Code: fault.CodeAccountMoving, RetryAfter: moveRetry,
+		Message: "This account is being moved to another installation and accepts no changes. Retry in 5 seconds"}
 }
 
 // ErrMoved returns the error for an account that another installation has.
@@ -52,7 +58,7 @@ func MovedURL(baseURL string, u *url.URL) string {
 const DetailBaseURL = "base_url"
 
 // ResidenceColumns selects the residence of the account a, and ScanResidence returns the variables to scan it into.
-const ResidenceColumns = `a.frozen_at IS NOT NULL AND a.moved_to IS NULL, coalesce(a.moved_to, '')`
+const ResidenceColumns = `a.frozen_at IS NOT NULL AND a.moved_to IS NULL, coalesce(a.moved_to, ''), a.moved_to IS NOT NULL AND a.forward_requests`
 
 // ScanResidence returns the variables of ResidenceColumns.
-func ScanResidence(r *Residence) []any { return []any{&r.Frozen, &r.MovedTo} }
+func ScanResidence(r *Residence) []any { return []any{&r.Frozen, &r.MovedTo, &r.Forward} }

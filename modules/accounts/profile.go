@@ -125,7 +125,7 @@ func (s *Service) accountRow(ctx context.Context, accountID string) (*ent.Accoun
 
 func residenceOf(row *ent.Account) (r Residence) {
 	if row.MovedTo != nil {
-		return Residence{MovedTo: *row.MovedTo}
+		return Residence{MovedTo: *row.MovedTo, Forward: row.ForwardRequests}
 	}
 	return Residence{Frozen: row.FrozenAt != nil}
 }

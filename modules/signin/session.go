@@ -98,6 +98,9 @@ func (s *Service) AuthenticateSession(ctx context.Context, token, accountID stri
 	return f.callerFor(accountID)
 }
 
+// ForgetSessions drops all sessions from the cache of this process.
+func (s *Service) ForgetSessions() { s.seen.sessions.InvalidateAll() }
+
 // callerFor returns the session's user as the caller of a request for an account.
 func (f sessionEntry) callerFor(accountID string) (accounts.Caller, error) {
 	who := f.person
@@ -226,11 +229,11 @@ func (s *Service) alertUnknownDevice(ctx context.Context, tx *ent.Tx, who *ent.U
 }
 
 const lastAccountSQL = `
-SELECT m.account_id FROM memberships m WHERE m.user_id = $1
- ORDER BY (SELECT max(s.id COLLATE "C") FROM sessions s WHERE s.user_id = $1 AND s.account_id = m.account_id) DESC NULLS LAST, m.id LIMIT 1`
+SELECT m.account_id FROM memberships m JOIN accounts a ON a.id = m.account_id WHERE m.user_id = $1
+ ORDER BY a.moved_to IS NOT NULL, (SELECT max(s.id COLLATE "C") FROM sessions s WHERE s.user_id = $1 AND s.account_id = m.account_id) DESC NULLS LAST, m.id LIMIT 1`
 
 // lastAccount returns the account of the user's latest session, if the user is still a member, or else their
-// oldest account. It is empty if the user has no account.
+// oldest account. An account that has moved to another installation comes last. It is empty if the user has no account.
 func lastAccount(ctx context.Context, tx db.Execer, userID string) (string, error) {
 	list, err := db.All(ctx, tx, db.Value[string], lastAccountSQL, userID)
 	if err != nil || len(list) == 0 {

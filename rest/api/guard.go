@@ -119,6 +119,9 @@ func (a *API) guard(op Operation) func(huma.Context, func(huma.Context)) {
 			a.record(ctx, c, op, hc.Status(), r.PathValue("id"), before)
 		}
 		if err != nil {
+			err = admission.Forward(w, r, c.remote, a.budget, err)
+		}
+		if err != nil {
 			a.translateError(r.Context(), w.Header().Get(headerRequestID), err).Write(w)
 		}
 	}

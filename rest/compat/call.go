@@ -87,6 +87,9 @@ func (c *Call) authenticate(key string) error {
 		return fault.Unauthenticated()
 	}
 	caller, err := c.h.Keys.Authenticate(ctx, key, c.remote)
+	if err == nil {
+		err = admission.RequireHere(c.r, caller)
+	}
 	if err != nil {
 		return err
 	}

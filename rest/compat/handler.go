@@ -89,6 +89,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer c.close()
 	answer, err := h.serve(c)
 	if err != nil {
+		if err = admission.Forward(w, r, c.remote, h.Budget, err); err == nil {
+			return
+		}
 		answer = h.refuse(c, err)
 		if c.inner == 0 && c.route != "" { // our own API logs the requests that reach it
 			h.logRefusal(c, answer)

@@ -22,6 +22,7 @@ import (
 	"github.com/postrider/postrider/runtime/base/intake"
 	"github.com/postrider/postrider/runtime/base/loglimit"
 	"github.com/postrider/postrider/runtime/base/telemetry"
+	"github.com/postrider/postrider/runtime/web/clientip"
 )
 
 // Path is where the tools are served.
@@ -93,7 +94,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// The calls of a tool count separately, as API requests.
 	caller, err := h.door.Admit(w, r, h.options.Accounts, h.options.Rate)
 	if err != nil {
-		h.refuse(w, r, err)
+		if err = admission.Forward(w, r, clientip.From(r, h.options.Proxies), h.options.Budget, err); err != nil {
+			h.refuse(w, r, err)
+		}
 		return
 	}
 	body, err := h.readMessage(w, r, caller)

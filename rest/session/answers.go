@@ -48,6 +48,8 @@ type membershipRecord struct {
 	AccountID   string `json:"account_id" doc:"The ID of the account." example:"acc_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	AccountName string `json:"account_name" doc:"The name of the account." example:"Acme"`
 	Role        string `json:"role" enum:"owner,admin,developer,billing,viewer" doc:"The role of the user in the account."`
+
+	MovedTo *string `json:"moved_to" doc:"Base URL of the installation that the account has moved to; null if the account is here." example:"https://new.example.com"`
 }
 
 type enteredAnswer struct {
@@ -133,7 +135,7 @@ func newSessionRecord(s *ent.Session, current string) sessionRecord {
 func newEnteredAnswer(v signin.View) enteredAnswer {
 	return enteredAnswer{Session: newSessionRecord(v.Session, v.Session.ID), User: newUserRecord(v.User),
 		Memberships: wire.ListOf(v.Memberships, func(m team.Membership) membershipRecord {
-			return membershipRecord{m.AccountID, m.AccountName, string(m.Role)}
+			return membershipRecord{m.AccountID, m.AccountName, string(m.Role), m.MovedTo}
 		})}
 }
 
@@ -160,5 +162,6 @@ func sessionExample() map[string]any {
 
 func enteredExample() map[string]any {
 	return map[string]any{"session": sessionExample(), "user": userExample(),
-		"memberships": []any{map[string]any{"account_id": exampleAccount, "account_name": "Acme", "role": "owner"}}}
+		"memberships": []any{map[string]any{"account_id": exampleAccount, "account_name": "Acme", "role": "owner",
+			"moved_to": nil}}}
 }

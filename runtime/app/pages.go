@@ -22,6 +22,7 @@ import (
 	"github.com/postrider/postrider/modules/signin/openid"
 	"github.com/postrider/postrider/modules/sms/callback"
 	"github.com/postrider/postrider/modules/sms/provider"
+	"github.com/postrider/postrider/modules/statistics"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/rest/api"
@@ -108,7 +109,7 @@ var accountMoves = provideLinks(func(a *accounts.Service, from *origins.Service,
 	objects blob.Store, o Options, cfg setting.Values, log *slog.Logger) (link, error) {
 	door, err := admission.New(a, nil, config.TrustedProxies.Get(cfg), config.BaseURL.Get(cfg))
 	receiver := &moves.Receiver{DB: d, Accounts: a, Origins: from, Options: transfer.Options{Box: box, Program: o.Version,
-		Objects: objects, Credentials: true, Progress: func(string) {}}}
+		Objects: objects, Credentials: true, Subtract: statistics.SubtractImported, Progress: func(string) {}}}
 	return link{prefix: moves.Path, handler: restmoves.New(receiver, door, log)}, err
 })
 

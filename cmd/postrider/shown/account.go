@@ -21,6 +21,7 @@ type Account struct {
 	FrozenAt            *time.Time `json:"frozen_at"` // when its move to another installation began
 	Move                string     `json:"move"`      // the next step of a move; empty if there is no move
 	MovedTo             *string    `json:"moved_to"`
+	ForwardRequests     bool       `json:"forward_requests"` // with an API key, to MovedTo
 	BodyRetentionDays   int        `json:"body_retention_days"`
 	RecordRetentionDays int        `json:"record_retention_days"`
 	MonthlyLimit        *int       `json:"monthly_limit"`
@@ -47,7 +48,7 @@ type Usage struct {
 func AccountOf(a *ent.Account) Account {
 	view := Account{ID: a.ID, Name: a.Name, Email: a.Email, Plan: a.PlanID, ProductionUnlocked: a.ProductionUnlocked,
 		PaymentMethodAt: a.PaymentMethodAt, SuspendedAt: a.SuspendedAt, Unmetered: a.Unmetered,
-		FrozenAt: a.FrozenAt, Move: moveOf(a), MovedTo: a.MovedTo,
+		FrozenAt: a.FrozenAt, Move: moveOf(a), MovedTo: a.MovedTo, ForwardRequests: a.ForwardRequests,
 		BodyRetentionDays: a.BodyRetentionDays, RecordRetentionDays: a.RecordRetentionDays,
 		MonthlyLimit: a.MonthlyLimit, StoredBytes: a.StoredBytes, DailyBytes: a.DailyBytes,
 		CreatedAt: a.CreatedAt.UTC()}

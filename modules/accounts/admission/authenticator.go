@@ -83,7 +83,7 @@ func New(keys Keys, sessions Sessions, proxies []netip.Prefix, origins ...string
 }
 
 // Authenticate authenticates a request and returns its caller. Errors: Unauthorized; Conflict with a Location for an
-// API key of an account that has moved; Forbidden for a request from another site, from an address that the API key
+// API key of an account that has moved (see Forward); Forbidden for a request from another site, from an address that the API key
 // does not allow, or with an API key and an account; NotFound for an account that the user does not belong to; Invalid
 // for a malformed account; Unavailable.
 func (d *Authenticator) Authenticate(r *http.Request) (accounts.Caller, error) {
@@ -148,12 +148,13 @@ func (d *Authenticator) authenticateKey(r *http.Request) (accounts.Caller, error
 			"An API key belongs to one account: remove the header %s, which only operator keys and sessions can use",
 			HeaderAccount)
 	}
-	if err == nil && caller.Residence.MovedTo != "" {
-		moved := caller.Residence.ErrMoved()
-		moved.Location = accounts.MovedURL(caller.Residence.MovedTo, r.URL)
-		return accounts.Caller{}, moved
+	if err == nil {
+		err = RequireHere(r, caller)
 	}
-	return caller, err
+	if err != nil {
+		return accounts.Caller{}, err
+	}
+	return caller, nil
 }
 
 func (d *Authenticator) authenticateOperator(r *http.Request, bearer string,

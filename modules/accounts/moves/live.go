@@ -97,7 +97,7 @@ func sendBase(ctx context.Context, d *db.DB, accountID string, to Target, o Opti
 
 // finish finishes a move whose file the target has imported.
 func finish(ctx context.Context, d *db.DB, accountID string, to Target, o Options) error {
-	code, err := finishOrCancel(ctx, d, accountID, to.BaseURL())
+	code, err := finishOrCancel(ctx, d, accountID, to.BaseURL(), o.Forward)
 	if err != nil {
 		return err
 	}
@@ -134,8 +134,8 @@ func wasImported(ctx context.Context, to Target, accountID, moveID string) bool 
 }
 
 // finishOrCancel finishes the move at the source. After an error, the account is resumed unless the move has finished.
-func finishOrCancel(ctx context.Context, d *db.DB, accountID, baseURL string) (code string, err error) {
-	if code, err = Finish(ctx, d, accountID, baseURL); err == nil {
+func finishOrCancel(ctx context.Context, d *db.DB, accountID, baseURL string, forward bool) (code string, err error) {
+	if code, err = Finish(ctx, d, accountID, baseURL, forward); err == nil {
 		return code, nil
 	}
 	return "", undo(ctx, d, accountID, err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/runtime/base/expect"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/secret"
@@ -45,6 +46,19 @@ func wantState(t *testing.T, d *db.DB, account string, want transfer.State) {
 	}
 }
 
+// wantResidence checks where callers of the account acc_1 find it.
+func wantResidence(t *testing.T, d *db.DB, want accounts.Residence) {
+	t.Helper()
+	var got accounts.Residence
+	if err := d.SQL.QueryRowContext(t.Context(), `SELECT `+accounts.ResidenceColumns+` FROM accounts a WHERE id = 'acc_1'`).
+		Scan(accounts.ScanResidence(&got)...); err != nil {
+		t.Fatal(err)
+	}
+	if got != want {
+		t.Errorf("the account is at %+v, want %+v", got, want)
+	}
+}
+
 func exportMove(t *testing.T, d *db.DB, account string) []byte {
 	t.Helper()
 	var file bytes.Buffer
@@ -76,7 +90,7 @@ func TestMoveKeepsUnfinishedWorkInOnePlace(t *testing.T) {
 	}
 	stale := exportMove(t, from, "acc_1")
 	wantState(t, from, "acc_1", transfer.Leaving)
-	if _, err := Finish(t.Context(), from, "acc_1", "http://mail.example.org"); fault.KindOf(err) != fault.Invalid {
+	if _, err := Finish(t.Context(), from, "acc_1", "http://mail.example.org", false); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("finishing with http returned %v, want an invalid field", err)
 	}
 
@@ -87,7 +101,7 @@ func TestMoveKeepsUnfinishedWorkInOnePlace(t *testing.T) {
 	if diff := cmp.Diff(before, dueTimes(t, from, "acc_1")); diff != "" {
 		t.Errorf("canceling changed due times (-before +after):\n%s", diff)
 	}
-	_, err := Finish(t.Context(), from, "acc_1", "https://mail.example.org")
+	_, err := Finish(t.Context(), from, "acc_1", "https://mail.example.org", false)
 	wantConflict(t, "finishing a canceled move", err)
 
 	file := exportMove(t, from, "acc_1")
@@ -103,7 +117,7 @@ func TestMoveKeepsUnfinishedWorkInOnePlace(t *testing.T) {
 	if err := Start(t.Context(), to, "acc_1", "mv_guess"); fault.KindOf(err) != fault.Forbidden {
 		t.Errorf("a guessed code returned %v", err)
 	}
-	code, err := Finish(t.Context(), from, "acc_1", "https://mail.example.org/")
+	code, err := Finish(t.Context(), from, "acc_1", "https://mail.example.org/", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,8 +126,12 @@ func TestMoveKeepsUnfinishedWorkInOnePlace(t *testing.T) {
 		t.Errorf("%d rows of work are left at the source", n)
 	}
 	wantConflict(t, "canceling a finished move", Cancel(t.Context(), from, "acc_1"))
-	if again, err := Finish(t.Context(), from, "acc_1", "https://mail.example.org"); err != nil || again != code {
-		t.Errorf("finishing again returned %q, %v; want the same code", again, err)
+	for _, forward := range []bool{true, false, true} { // the last one decides
+		again, err := Finish(t.Context(), from, "acc_1", "https://mail.example.org", forward)
+		if err != nil || again != code {
+			t.Errorf("finishing again returned %q, %v; want the same code", again, err)
+		}
+		wantResidence(t, from, accounts.Residence{MovedTo: "https://mail.example.org", Forward: forward})
 	}
 	for range 2 {
 		if err := Start(t.Context(), to, "acc_1", code); err != nil {
@@ -135,12 +153,13 @@ func TestMoveKeepsUnfinishedWorkInOnePlace(t *testing.T) {
 	if _, err := transfer.Import(t.Context(), from, bytes.NewReader(back), options.Options); err != nil {
 		t.Fatal(err)
 	}
-	if code, err = Finish(t.Context(), to, "acc_1", "https://old.example.org"); err != nil {
+	if code, err = Finish(t.Context(), to, "acc_1", "https://old.example.org", false); err != nil {
 		t.Fatal(err)
 	}
 	if err := Start(t.Context(), from, "acc_1", code); err != nil {
 		t.Fatal(err)
 	}
+	wantResidence(t, from, accounts.Residence{})
 	if diff := cmp.Diff(before, dueTimes(t, from, "acc_1")); diff != "" {
 		t.Errorf("the way back changed the work (-before +after):\n%s", diff)
 	}
@@ -188,7 +207,7 @@ func TestFinishRefusesWorkAfterExport(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	code, err := Finish(t.Context(), from, "acc_1", "http://127.0.0.1:8080")
+	code, err := Finish(t.Context(), from, "acc_1", "http://127.0.0.1:8080", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,11 +276,11 @@ func TestInterruptedExportCanBeRepeated(t *testing.T) {
 	d := dbtest.New(t)
 	transfertest.Fill(t, d, "acc_1")
 	transfertest.FillWork(t, d, "acc_1")
-	if _, err := freeze(t.Context(), d, "acc_1", options); err != nil { // then the process is killed
+	if _, _, err := freeze(t.Context(), d, "acc_1", options); err != nil { // then the process is killed
 		t.Fatal(err)
 	}
 	wantState(t, d, "acc_1", transfer.Leaving)
-	_, err := Finish(t.Context(), d, "acc_1", "https://mail.example.org")
+	_, err := Finish(t.Context(), d, "acc_1", "https://mail.example.org", false)
 	wantConflict(t, "finishing without a file", err)
 	failing := options
 	broken := errors.New("disk full")

@@ -103,6 +103,7 @@ type Membership struct {
 	AccountID   string
 	AccountName string
 	Role        rights.Role
+	MovedTo     *string // base URL of the installation that has the account; nil if this one has it
 }
 
 const maxMemberships = 1000
@@ -116,7 +117,7 @@ func (s *Service) Memberships(ctx context.Context, userID string) ([]Membership,
 	}
 	list := make([]Membership, len(rows))
 	for i, row := range rows {
-		list[i] = Membership{row.AccountID, row.Edges.Account.Name, rights.Role(row.Role)}
+		list[i] = Membership{row.AccountID, row.Edges.Account.Name, rights.Role(row.Role), row.Edges.Account.MovedTo}
 	}
 	return list, nil
 }

@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/admission"
 	"github.com/postrider/postrider/modules/accounts/brand"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/suppression"
@@ -80,9 +81,7 @@ const (
 	patience = 5 * time.Second
 
 	forwardTimeout = 10 * time.Second
-	// forwardedHeader contains the number of installations that have forwarded a request.
-	forwardedHeader = "Postrider-Forwarded"
-	maxHops         = 4
+	maxHops        = 4 // installations that forward a request
 )
 
 type pages struct {
@@ -165,7 +164,7 @@ func (p *pages) passOn(w http.ResponseWriter, r *http.Request, said *words, u su
 	if err != nil {
 		return err
 	}
-	hops, _ := strconv.Atoi(r.Header.Get(forwardedHeader)) // 0 without the header
+	hops, _ := strconv.Atoi(r.Header.Get(admission.HeaderForwarded)) // 0 without the header
 	if hops >= maxHops {
 		return fault.DatabaseUnavailable(errors.New("the installations of the account forward to each other"))
 	}
@@ -176,7 +175,7 @@ func (p *pages) passOn(w http.ResponseWriter, r *http.Request, said *words, u su
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.SetURL(to)
 			p.Out.URL.Path, p.Out.URL.RawPath = path, ""
-			p.Out.Header.Set(forwardedHeader, strconv.Itoa(hops+1))
+			p.Out.Header.Set(admission.HeaderForwarded, strconv.Itoa(hops+1))
 			p.Out.Header.Del("Cookie")
 			p.Out.Header.Del("Authorization")
 		},

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/admission"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/runtime/base/expect"
 	"github.com/postrider/postrider/runtime/base/fault"
@@ -265,7 +266,7 @@ func TestRequestsOfMovedAccountArePassedOn(t *testing.T) {
 	var got []string
 	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
-		got = append(got, fmt.Sprintf("%s %s %s %v %q %v", r.Method, r.URL, body, r.Header[forwardedHeader], r.Header.Get("Cookie"), err))
+		got = append(got, fmt.Sprintf("%s %s %s %v %q %v", r.Method, r.URL, body, r.Header[admission.HeaderForwarded], r.Header.Get("Cookie"), err))
 		w.WriteHeader(http.StatusTeapot)
 	}))
 	t.Cleanup(target.Close)
@@ -284,7 +285,7 @@ func TestRequestsOfMovedAccountArePassedOn(t *testing.T) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/u/all", strings.NewReader("List-Unsubscribe=One-Click"))
 		r.Header.Set("Content-Type", form)
 		r.Header.Set("Cookie", "a=b")
-		r.Header.Set(forwardedHeader, strconv.Itoa(hops))
+		r.Header.Set(admission.HeaderForwarded, strconv.Itoa(hops))
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
 		return w

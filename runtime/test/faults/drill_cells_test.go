@@ -29,11 +29,8 @@ func TestDrillCellsBehindOneProxy(t *testing.T) {
 	t.Parallel()
 	sink := faults.NewSink(t)
 	host := sink.Listen("127.0.0.1:0")
-	start := func(number string) faults.Cluster {
-		return faults.StartCluster(t, dbtest.URL(t), 2, outbound(host), drainDelay, "POSTRIDER_CELL="+number)
-	}
-	cell0, cell7 := start("0"), start("7")
-	front := startHAProxy(t, cell0, cell7)
+	cell0, cell7 := startCell(t, host, "0"), startCell(t, host, "7")
+	front, _, _ := startHAProxy(t, cell0, cell7)
 	through0, through7 := cell0[0].Through(front), cell7[0].Through(front)
 	expect.Eventually(t, "the proxy reaches both cells", func() bool {
 		return accountOf(t, through0) == cell0[0].AccountID && accountOf(t, through7) == cell7[0].AccountID
@@ -61,13 +58,7 @@ func TestDrillCellsBehindOneProxy(t *testing.T) {
 	expect.Eventually(t, "both cells send", func() bool { return load0.Count() > 50 && load7.Count() > 50 })
 	restarts := 0
 	for range lengthOf(1, 5) {
-		for _, node := range slices.Concat(cell0, cell7)[:lengthOf(1, 4)] {
-			if err := node.Stop(); err != nil {
-				t.Errorf("a process exited with %v", err)
-			}
-			node.Launch()
-			restarts++
-		}
+		restarts += restart(t, slices.Concat(cell0, cell7)[:lengthOf(1, 4)])
 	}
 	load7.End()
 	counts7, _ := load7.Statuses()
@@ -113,6 +104,24 @@ func TestDrillCellsBehindOneProxy(t *testing.T) {
 	audit(t, load7.Audit(sink, unknown, nil))
 }
 
+func startCell(t *testing.T, host *faults.Host, number string) faults.Cluster {
+	t.Helper()
+	return faults.StartCluster(t, dbtest.URL(t), 2, outbound(host), drainDelay, "POSTRIDER_CELL="+number,
+		"POSTRIDER_MASTER_KEY="+number+strings.Repeat("A", 42)+"=") // moving an account requires the setting
+}
+
+// restart restarts processes one after the other, and returns their number.
+func restart(t *testing.T, nodes []*faults.Server) int {
+	t.Helper()
+	for _, node := range nodes {
+		if err := node.Stop(); err != nil {
+			t.Errorf("a process exited with %v", err)
+		}
+		node.Launch()
+	}
+	return len(nodes)
+}
+
 // accountOf returns the ID of the account whose key the client sends, or "" if there is no answer.
 func accountOf(t *testing.T, client *faults.Server) string {
 	t.Helper()
@@ -126,17 +135,20 @@ func accountOf(t *testing.T, client *faults.Server) string {
 }
 
 // startHAProxy runs HAProxy with the configuration of deploy/cells, for these processes and without TLS. It returns the
-// base URL.
-func startHAProxy(t *testing.T, cell0, cell7 faults.Cluster) string {
+// base URL of both cells, and that of each.
+func startHAProxy(t *testing.T, cell0, cell7 faults.Cluster) (both, only0, only7 string) {
 	t.Helper()
+	const host0, host7 = "127.0.0.100", "127.0.0.107"
 	sample, err := os.ReadFile("../../../deploy/cells/haproxy.cfg")
 	if err != nil {
 		t.Fatal(err)
 	}
 	address := expect.FreeAddress(t)
+	_, port, _ := strings.Cut(address, ":")
 	config := string(sample)
 	for from, to := range map[string]string{
-		":443 ssl crt /etc/haproxy/mail.example.com.pem alpn h2,http/1.1": address,
+		":443 ssl crt /etc/haproxy/mail.example.com.pem alpn h2,http/1.1": address + "," + host0 + ":" + port + "," + host7 + ":" + port,
+		"cell0.mail.example.com": host0, "cell7.mail.example.com": host7,
 		"10.0.0.11:8080": cell0[0].BaseURL, "10.0.0.12:8080": cell0[1].BaseURL,
 		"10.0.7.11:8080": cell7[0].BaseURL, "10.0.7.12:8080": cell7[1].BaseURL,
 	} {
@@ -146,7 +158,7 @@ func startHAProxy(t *testing.T, cell0, cell7 faults.Cluster) string {
 		config = strings.Replace(config, from, strings.TrimPrefix(to, "http://"), 1)
 	}
 	runHAProxy(t, config)
-	return "http://" + address
+	return "http://" + address, "http://" + host0 + ":" + port, "http://" + host7 + ":" + port
 }
 
 // runHAProxy runs HAProxy with a configuration. The test is skipped if HAProxy is not installed.

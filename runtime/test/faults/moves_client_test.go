@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -29,6 +30,7 @@ type traveler struct {
 	baseURL string
 	answers map[string]int // by status and error code; "" if there was no response
 	next    int
+	refused [2]time.Time // first and last 503 account_moving since the latest call of freeze
 }
 
 func newTraveler(baseURL, key string) *traveler {
@@ -82,6 +84,11 @@ func (c *traveler) note(status int, content []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.answers[what]++
+	if what == "503 account_moving" {
+		if c.refused[1] = time.Now(); c.refused[0].IsZero() {
+			c.refused[0] = c.refused[1]
+		}
+	}
 	if failed.Error.Code == "account_moved" {
 		c.baseURL = failed.Error.Details.BaseURL
 	}
@@ -99,6 +106,15 @@ func (c *traveler) unwanted() (bad []string) {
 		}
 	}
 	return bad
+}
+
+// freeze returns how long the account has refused requests since the latest call.
+func (c *traveler) freeze() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	took := c.refused[1].Sub(c.refused[0])
+	c.refused = [2]time.Time{}
+	return took
 }
 
 func (c *traveler) count(what string) int {
@@ -125,8 +141,11 @@ func (c *traveler) name() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.next++
-	return fmt.Sprintf("n%d@example.net", c.next)
+	return fmt.Sprintf("t%d@example.net", c.next)
 }
+
+// travelersName matches the recipients of travelers, apart from those of a faults.Load.
+var travelersName = regexp.MustCompile(`^(later|run)?t\d+@example\.net$`)
 
 // travelersEmail is an email of the domain of the account.
 func travelersEmail(to, more string) string {

@@ -64,6 +64,9 @@ func moveOut(t *testing.T, app *harness.App) []byte {
 			moves.Options{Options: o, BaseURL: app.BaseURL, Count: counting.Count, Patience: 30 * time.Second}); err != nil {
 			t.Fatal(err)
 		}
+		if n := dbtest.Count(t, s.DB, `SELECT count(*) FROM nodes WHERE accounts_seen IS NULL`); n != 0 {
+			t.Errorf("%d processes have not confirmed the freeze", n)
+		}
 	})
 	return file.Bytes()
 }
@@ -73,7 +76,7 @@ func finishMove(t *testing.T, source, target *harness.App) (code string) {
 	t.Helper()
 	withStoreOf(t, source, sourceKey, func(s *store.Store, _ transfer.Options) {
 		var err error
-		if code, err = moves.Finish(t.Context(), s.DB, source.AccountID, target.BaseURL); err != nil {
+		if code, err = moves.Finish(t.Context(), s.DB, source.AccountID, target.BaseURL, false); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -257,6 +260,7 @@ func TestAccountMovesWithUnfinishedWork(t *testing.T) {
 	}
 	checkBlocked(t, moved, "carol@example.net", true)
 	checkForwardedBounce(t, source, moved, newsletter)
+	checkForwardedRequests(t, source, target)
 }
 
 // checkForwardedBounce checks that a late bounce at the source takes effect at the target.

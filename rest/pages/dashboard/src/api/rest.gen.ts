@@ -269,7 +269,7 @@ export interface components {
     MemberRecord: { joined_at: string; role: "owner" | "admin" | "developer" | "billing" | "viewer"; user: components['schemas']["MemberUser"] }
     MemberUser: { email: string; id: string; name: string }
     MembersAnswer: { members: (components['schemas']["MemberRecord"])[] }
-    MembershipRecord: { account_id: string; account_name: string; role: "owner" | "admin" | "developer" | "billing" | "viewer" }
+    MembershipRecord: { account_id: string; account_name: string; moved_to: string | null; role: "owner" | "admin" | "developer" | "billing" | "viewer" }
     MessageAnswer: { sms_message: components['schemas']["SmsMessageDetail"] }
     NamedMailbox: { email: string; name?: string | null }
     NearMiss: { automation_id: string | null; condition: (components['schemas']["ExpressionExplanation"]) | (null); event_id: string | null; kind: "wait_of_another_person" | "wait_condition_false" | "event_of_another_person" | "name_spelled_otherwise"; name: string; run_id: string | null; step_key: string | null }

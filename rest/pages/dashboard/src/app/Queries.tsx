@@ -10,9 +10,10 @@ const refetchFailed = () => void queries.invalidateQueries({ predicate: (q) => q
 
 const queries: QueryClient = new QueryClient({
   queryCache: new QueryCache({
-    // Failed queries are retried once the server has storage again.
+    // Failed queries are retried once the server has storage again. The viewer knows where an account is that has moved.
     onError: (error) => {
       if (error instanceof ApiError && error.status === 503) whenStorageReady(refetchFailed)
+      if (error instanceof ApiError && error.code === 'account_moved') void reloadViewer()
     },
   }),
   defaultOptions: {

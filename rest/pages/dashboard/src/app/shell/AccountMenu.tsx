@@ -6,6 +6,7 @@ import { unwrap, rest } from '@/api/rest'
 import { switchMode, testMode } from '@/api/mode'
 import { useStore } from '@/api/store'
 import { screens } from '../registry'
+import { switchAccount } from '../switchAccount'
 import { setTheme, theme, type Theme } from '../theme'
 import { toast } from '../toasts'
 import { canView, useViewer } from '../viewer'
@@ -24,7 +25,8 @@ export default function AccountMenu({ open, children }: { open: boolean; childre
         {viewer.accounts.length > 1 && viewer.accounts.map((a) => (
           <DropdownMenu.Item key={a.accountId} className="menu-item" onSelect={() => void switchAccount(a.accountId)}>
             <span className="min-w-0 flex-1 truncate">{a.name}</span>
-            {a.accountId === viewer.account?.id && <Check aria-label="current account" />}
+            {a.movedTo && <span className="text-xs text-ink-3">moved</span>}
+            {a.accountId === (viewer.account?.id ?? viewer.moved?.accountId) && <Check aria-label="current account" />}
           </DropdownMenu.Item>
         ))}
         <DropdownMenu.Separator className="-mx-1 my-1 border-t border-line" />
@@ -57,15 +59,6 @@ async function signOut() {
   try {
     await unwrap(rest.DELETE('/session'))
     location.assign('/sign-in')
-  } catch (error) {
-    toast.error(error)
-  }
-}
-
-async function switchAccount(accountId: string) {
-  try {
-    await unwrap(rest.POST('/session/account', { body: { account_id: accountId } }))
-    location.assign('/')
   } catch (error) {
     toast.error(error)
   }

@@ -25,7 +25,7 @@ export function Banners() {
           {viewer.development.inboxUrl && <a href={new URL(viewer.development.inboxUrl, location.href).pathname} className="link under ml-auto flex-none !text-warn">Open inbox</a>}
         </p>
       )}
-      {!viewer.account && <p className="flex min-h-8 items-center gap-2 py-1 border-b border-line bg-warn-soft px-4 text-warn md:px-6">You don’t have an account yet. <Link to="/" className="under">Create one</Link></p>}
+      {!viewer.account && !viewer.moved && <p className="flex min-h-8 items-center gap-2 py-1 border-b border-line bg-warn-soft px-4 text-warn md:px-6">You don’t have an account yet. <Link to="/" className="under">Create one</Link></p>}
     </div>
   )
 }

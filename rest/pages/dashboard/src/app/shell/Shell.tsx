@@ -15,6 +15,7 @@ import { SideBar } from './SideBar'
 import { useIdle } from './useIdle'
 import { paletteOpen, shortcutsOpen } from './state'
 
+const MovedPage = lazy(() => import('../MovedPage'))
 const NotFoundPage = lazy(() => import('../NotFoundPage'))
 const loadPalette = () => import('./Palette')
 const Palette = lazy(() => withQueries(loadPalette))
@@ -58,7 +59,7 @@ function Frame() {
     <div className="grid h-dvh grid-cols-1 md:grid-cols-[var(--side)_minmax(0,1fr)]">
       <a href="#content" className="fixed -top-12 left-2 z-[90] rounded-control bg-raised px-3 py-2 shadow-pop focus:top-2">Skip to content</a>
       <SideBar idle={idle} />
-      {idle && !testMode && <Suspense fallback={null}><NavAlerts /></Suspense>}
+      {idle && !testMode && !viewer.moved && <Suspense fallback={null}><NavAlerts /></Suspense>}
       <div className="flex h-dvh min-w-0 flex-col bg-surface md:border-l md:border-line">
         <Banners />
         <main id="content" tabIndex={-1} className="flex min-h-0 flex-1 flex-col">
@@ -78,6 +79,7 @@ function Frame() {
 // Guard shows a screen only to users with access.
 export function Guard({ screen, children }: { screen: Screen; children: ReactNode }) {
   const viewer = useViewer()
+  if (viewer.moved && !screen.operator && screen.right !== 'PERSON') return <Suspense><MovedPage /></Suspense>
   return canView(screen, { ...viewer, can: viewer.rights }) ? children : <Suspense><NotFoundPage /></Suspense>
 }
 

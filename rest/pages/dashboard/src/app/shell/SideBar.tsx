@@ -68,7 +68,7 @@ function NavContents({ idle }: { idle: boolean }) {
 // AccountButton receives its props from the menu trigger.
 function AccountButton(props: ComponentProps<'button'>) {
   const viewer = useViewer()
-  const name = viewer.account?.name || viewer.user?.email || 'Postrider'
+  const name = viewer.account?.name || viewer.moved?.name || viewer.user?.email || 'Postrider'
   return (
     <button type="button" aria-haspopup="menu" {...props} className="flex min-h-10 w-full flex-none items-center gap-2 rounded-control px-2 py-1 text-left hover:bg-hover">
       <Logo />
