@@ -1737,6 +1737,7 @@ var (
 		{Name: "cell", Type: field.TypeInt32, Nullable: true},
 		{Name: "clock_ahead_ms", Type: field.TypeInt64, Nullable: true},
 		{Name: "lock", Type: field.TypeInt64, Nullable: true},
+		{Name: "accounts_seen", Type: field.TypeString, Nullable: true},
 	}
 	// NodesTable holds the schema information for the "nodes" table.
 	NodesTable = &schema.Table{

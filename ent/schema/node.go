@@ -36,5 +36,7 @@ func (Node) Fields() []ent.Field {
 			Comment("how far its clock is ahead of the database clock, in milliseconds; null if negligible"),
 		field.Int64("lock").Optional().Nillable().
 			Comment("key of the advisory lock that its connection holds; null if it holds none"),
+		field.String("accounts_seen").Optional().Nillable().
+			Comment("pg_snapshot: what the process remembers of accounts is at least as recent"),
 	}
 }

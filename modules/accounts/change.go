@@ -130,6 +130,13 @@ func (s *Service) Forget(accountID string) {
 	s.accounts.Invalidate(id.TestTenantOf(accountID))
 }
 
+// ForgetAll drops all accounts and keys from the caches of this process.
+func (s *Service) ForgetAll() {
+	s.accounts.InvalidateAll()
+	s.keys.InvalidateAll()
+	s.operators.known.InvalidateAll()
+}
+
 // ForgetKeys drops all API keys from the cache of this process.
 func (s *Service) ForgetKeys() { s.keys.InvalidateAll() }
 

@@ -64,12 +64,15 @@ func (s *Credentials) Start(context.Context) error {
 	s.tasks.Start(
 		worker.Every("last use of SMTP credentials", lastUsedInterval, s.used.Flush),
 		worker.OnWake("revoked SMTP credentials", s.signals, revokedChannel, func(context.Context) error {
-			s.known.InvalidateAll()
+			s.Forget()
 			return nil
 		}),
 	)
 	return nil
 }
+
+// Forget drops all credentials from the cache of this process.
+func (s *Credentials) Forget() { s.known.InvalidateAll() }
 
 // Stop writes pending last_used_at values. The listeners must have stopped before.
 func (s *Credentials) Stop(ctx context.Context) error {

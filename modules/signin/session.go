@@ -98,6 +98,9 @@ func (s *Service) AuthenticateSession(ctx context.Context, token, accountID stri
 	return f.callerFor(accountID)
 }
 
+// ForgetSessions drops all sessions from the cache of this process.
+func (s *Service) ForgetSessions() { s.seen.sessions.InvalidateAll() }
+
 // callerFor returns the session's user as the caller of a request for an account.
 func (f sessionEntry) callerFor(accountID string) (accounts.Caller, error) {
 	who := f.person

@@ -193,3 +193,44 @@ func TestUncountableEventIsSkipped(t *testing.T) {
 			a.Totals.Bounced, err)
 	}
 }
+
+// The statistics of an imported account contain its events, which may be later than the mark.
+func TestImportedEventsAreCountedOnce(t *testing.T) {
+	t.Parallel()
+	tr := newTraffic(t, 29)
+	at := time.Now().UTC().Truncate(time.Hour).Add(-2 * time.Hour)
+	tr.storeMail(50, at)
+	tr.horizon.at = at.Add(time.Hour)
+	delivered := func() int64 {
+		t.Helper()
+		a, err := tr.Query(t.Context(), tr.account[0], Question{Range: between(at, at.Add(time.Hour)), Interval: Hour,
+			Timezone: "UTC"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.Totals.Delivered
+	}
+	count := func(want int64) {
+		t.Helper()
+		if err := tr.Count(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := delivered(); got != want {
+			t.Errorf("%d deliveries were counted, want %d", got, want)
+		}
+	}
+	count(50)
+	for range 2 { // with events before and after the mark
+		tr.exec(`UPDATE statistics_marks SET fact_id = (SELECT id FROM facts WHERE account_id = $1 ORDER BY id OFFSET 20 LIMIT 1)`, tr.account[0])
+		if got := delivered(); got <= 50 { // answers contain what is not counted yet
+			t.Errorf("%d deliveries after the import, so some must be both before and after the mark", got)
+		}
+		if err := SubtractImported(t.Context(), tr.db.SQL, tr.account[0]); err != nil {
+			t.Fatal(err)
+		}
+		if got := delivered(); got != 50 {
+			t.Errorf("%d deliveries after the subtraction, want 50", got)
+		}
+		count(50)
+	}
+}

@@ -1,10 +1,12 @@
 package statistics
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"github.com/postrider/postrider/modules/statistics/rollup"
+	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
@@ -39,6 +41,32 @@ func (s *Service) PreserveCounts(ctx context.Context, tx db.Execer, accountID st
 	}
 	if _, err := countFacts(ctx, tx, rollup.About, aboutCondition, -1, accountID, db.Array(emailIDs), mark); err != nil {
 		return fmt.Errorf("keep statistics: %w", err)
+	}
+	return nil
+}
+
+// importedBatch is the number of facts that SubtractImported reads at a time.
+const importedBatch = 10_000
+
+// nextImportedSQL returns the fact of an account at an offset after another one, or an empty string.
+const nextImportedSQL = `SELECT coalesce((SELECT id FROM facts WHERE account_id = $1 AND id >= $2 ORDER BY id OFFSET $3 LIMIT 1), '')`
+
+// SubtractImported subtracts the facts of an account that are counted later. The account was imported in tx together
+// with its statistics, which contain them.
+func SubtractImported(ctx context.Context, tx db.Execer, accountID string) error {
+	from, err := holdMark(ctx, tx, accountID)
+	for more := true; err == nil && more; {
+		var to string
+		if to, err = db.One(ctx, tx, db.Value[string], nextImportedSQL, accountID, from, importedBatch); err != nil {
+			break
+		}
+		more = to != ""
+		to = cmp.Or(to, string(id.Fact)+"_~")
+		_, err = countFacts(ctx, tx, rollup.OfAccount, "f.id >= $1 AND f.id < $2 AND f.account_id = $3", -1, from, to, accountID)
+		from = to
+	}
+	if err != nil {
+		return fmt.Errorf("subtract imported events: %w", err)
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 		fx.Provide(newSignals, newClockWatch, newNode, newBus, newIdempotency, newResolver, newGuard,
 			outgoing.NewTransport, newReturnPaths, newFileLinks, newRateLimit, smtpserver.NewMetrics, listeners.NewTLS,
 			listeners.NewInbound, newIntake, newDiskWatch, newObjects, newSecured, keeperOf, newRoutes),
-		fx.Invoke(keepHouse, watchClock),
+		fx.Invoke(keepHouse, watchClock, followMoves),
 		probes.Hold, probes.Clock, probes.Backups(config.BackupDir.Get(f.Config)), probes.Replica(!config.ReplicaURL.Get(f.Config).IsZero()),
 	}
 	if f.Config.Mode == setting.Serve { // development mode does not check its surroundings

@@ -14,6 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/ops/module"
 	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/storage/db/months"
+	"github.com/postrider/postrider/runtime/storage/search"
 	"github.com/postrider/postrider/runtime/work/bus"
 )
 
@@ -24,6 +25,7 @@ const (
 
 	firstSweep = 5 * time.Minute // after the startup work
 	sweepEvery = time.Hour
+	firstMerge = 5 * time.Second
 )
 
 // factSweeper deletes old facts and the rows that depend on them.
@@ -31,12 +33,14 @@ type factSweeper interface {
 	Sweep(ctx context.Context, keep time.Duration) (facts int64, err error)
 }
 
-// housekeeping deletes old rows in tables that belong to no module, and in those of modules that request it. Every
-// process runs it; processes skip rows that another process is deleting.
+// housekeeping deletes old rows in tables that belong to no module, and in those of modules that request it. It also
+// maintains monthly partitions and the indexes of searches. Every process runs it; processes skip rows that another
+// process is deleting.
 type housekeeping struct {
 	facts  factSweeper
 	sweeps []module.Sweep
 	months func(context.Context) (months.Maintenance, error)
+	merge  func(context.Context) (time.Duration, error) // of new documents into the indexes of searches
 	log    *slog.Logger
 	tasks  *worker.Tasks
 }
@@ -57,7 +61,7 @@ func keepHouse(p housekeepingParams) {
 	h := &housekeeping{facts: p.Bus, sweeps: p.Sweeps, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers),
 		months: func(ctx context.Context) (months.Maintenance, error) {
 			return months.Maintain(ctx, p.DB, p.Logger, p.Unneeded...)
-		}}
+		}, merge: search.NewMerger(p.DB).Run}
 	p.Lifecycle.Append(fx.StartStopHook(h.Start, h.Stop))
 }
 
@@ -67,7 +71,8 @@ func (h *housekeeping) Start(ctx context.Context) error {
 	if err := h.keepMonths(ctx); err != nil {
 		h.log.WarnContext(ctx, "cannot maintain monthly partitions; retrying in a few minutes", telemetry.KeyError, err)
 	}
-	h.tasks.Start(hourly("housekeeping", h.sweep), hourly("monthly partitions", h.keepMonths))
+	h.tasks.Start(hourly("housekeeping", h.sweep), hourly("monthly partitions", h.keepMonths),
+		worker.Task{Name: "merging of search indexes", First: firstMerge, Step: h.merge})
 	return nil
 }
 

@@ -36,7 +36,7 @@ func TestOldFactsAreSweptPeriodically(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sweeps, began := &countedSweeps{}, time.Now()
 		others, kept := 0, 0
-		h := &housekeeping{facts: sweeps, log: slog.New(slog.DiscardHandler),
+		h := &housekeeping{merge: mergeNothing, facts: sweeps, log: slog.New(slog.DiscardHandler),
 			tasks: worker.NewTasks(slog.New(slog.DiscardHandler), nil),
 			months: func(context.Context) (months.Maintenance, error) {
 				kept++
@@ -76,7 +76,7 @@ func TestFailedHousekeepingRetriesSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sweeps, others := &countedSweeps{fails: 12}, 0
 		var kept []time.Time
-		h := &housekeeping{facts: sweeps, log: slog.New(slog.DiscardHandler),
+		h := &housekeeping{merge: mergeNothing, facts: sweeps, log: slog.New(slog.DiscardHandler),
 			tasks: worker.NewTasks(slog.New(slog.DiscardHandler), nil),
 			months: func(context.Context) (months.Maintenance, error) {
 				if kept = append(kept, time.Now()); len(kept) == 2 {
@@ -118,7 +118,7 @@ func TestHousekeepingRetriesAfterLockTimeout(t *testing.T) {
 	d := dbtest.New(t, func(c *db.Config) { c.LockTimeout = 100 * time.Millisecond })
 	var out expect.Log
 	log := slog.New(slog.NewTextHandler(&out, nil))
-	h := &housekeeping{log: log, tasks: worker.NewTasks(log, nil),
+	h := &housekeeping{merge: mergeNothing, log: log, tasks: worker.NewTasks(log, nil),
 		months: func(ctx context.Context) (months.Maintenance, error) {
 			_, err := d.SQL.ExecContext(ctx, `COMMENT ON TABLE rate_limits IS 'changed'`)
 			return months.Maintenance{Dropped: []string{"dropped_month"}}, err
@@ -157,3 +157,5 @@ func TestHousekeepingRetriesAfterLockTimeout(t *testing.T) {
 type sweepFunc func(context.Context) (int64, error)
 
 func (f sweepFunc) Sweep(ctx context.Context, _ time.Duration) (int64, error) { return f(ctx) }
+
+func mergeNothing(context.Context) (time.Duration, error) { return time.Hour, nil }

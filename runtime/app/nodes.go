@@ -8,9 +8,12 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/moves"
 	"github.com/postrider/postrider/modules/billing"
+	"github.com/postrider/postrider/modules/relay"
 	"github.com/postrider/postrider/modules/sending/delivery"
 	"github.com/postrider/postrider/modules/sending/release"
+	"github.com/postrider/postrider/modules/signin"
 	"github.com/postrider/postrider/runtime/base/clock"
 	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/base/worker"
@@ -72,6 +75,34 @@ func newClockWatch(d *db.DB, workers *worker.Metrics, reg prometheus.Registerer,
 	log *slog.Logger) (*clockstep.Watch, error) {
 	w := clockstep.New(clockstep.Params{DB: d, Logger: log, Workers: workers})
 	return w, w.Register(reg)
+}
+
+// followParams are the dependencies of followMoves.
+type followParams struct {
+	fx.In
+
+	Lifecycle fx.Lifecycle
+	DB        *db.DB
+	Signals   *db.Signals
+	Node      *node.Node
+	Accounts  *accounts.Service
+	SignIn    *signin.Service    `optional:"true"`
+	Relay     *relay.Credentials `optional:"true"`
+	Logger    *slog.Logger
+	Workers   *worker.Metrics
+}
+
+// followMoves makes this process notice the steps of an account's move at once.
+func followMoves(p followParams) {
+	f := moves.Follower{DB: p.DB, Signals: p.Signals, Node: p.Node, Forget: []func(){p.Accounts.ForgetAll}}
+	if p.SignIn != nil {
+		f.Forget = append(f.Forget, p.SignIn.ForgetSessions)
+	}
+	if p.Relay != nil {
+		f.Forget = append(f.Forget, p.Relay.Forget)
+	}
+	tasks := worker.NewTasks(p.Logger, p.Workers)
+	p.Lifecycle.Append(fx.StartStopHook(func() { tasks.Start(f.Task()) }, tasks.Stop))
 }
 
 // clockParams are the dependencies of watchClock.

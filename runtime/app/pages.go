@@ -21,6 +21,7 @@ import (
 	"github.com/postrider/postrider/modules/signin/openid"
 	"github.com/postrider/postrider/modules/sms/callback"
 	"github.com/postrider/postrider/modules/sms/provider"
+	"github.com/postrider/postrider/modules/statistics"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/rest/api"
@@ -107,7 +108,7 @@ var accountMoves = provideLinks(func(a *accounts.Service, d *db.DB, box *secret.
 	cfg setting.Values, log *slog.Logger) (link, error) {
 	door, err := admission.New(a, nil, config.TrustedProxies.Get(cfg), config.BaseURL.Get(cfg))
 	receiver := &moves.Receiver{DB: d, Accounts: a, Options: transfer.Options{Box: box, Program: o.Version,
-		Objects: objects, Credentials: true, Progress: func(string) {}}}
+		Objects: objects, Credentials: true, Subtract: statistics.SubtractImported, Progress: func(string) {}}}
 	return link{prefix: moves.Path, handler: restmoves.New(receiver, door, log)}, err
 })
 

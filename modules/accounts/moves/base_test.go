@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -26,8 +27,8 @@ func copyOf(table, condition, n, values string) string {
 		` t, generate_series(1, ` + n + `) n WHERE ` + condition
 }
 
-// history is finished work of acc_1.
-var history = []string{
+// sent is finished work of acc_1.
+var sent = []string{
 	copyOf("emails", `id = 'sent_acc_1'`, "40", `'id', 'old_' || n`),
 	copyOf("recipients", `email_id = 'sent_acc_1'`, "40", `'id', 1000 + n, 'email_id', 'old_' || n`),
 	copyOf("attempts", `email_id = 'sent_acc_1'`, "40", `'id', 1000 + n, 'email_id', 'old_' || n, 'recipient_id', 1000 + n`),
@@ -41,8 +42,8 @@ var history = []string{
 		SELECT 'whd_' || n, 'acc_1', 1, 1, now(), '', '', '', 'delivered' FROM generate_series(1, 9) n`,
 }
 
-// changes are what happens to an account between the base and the freeze.
-var changes = []string{
+// sentChanges are what happens to an account between the base and the freeze.
+var sentChanges = []string{
 	// An accepted email, which is queued.
 	copyOf("emails", `id = 'queued_acc_1'`, "3", `'id', 'fresh_' || n`),
 	copyOf("recipients", `email_id = 'queued_acc_1'`, "3", `'id', 2000 + n, 'email_id', 'fresh_' || n`),
@@ -80,12 +81,13 @@ WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NO
 	}
 	all := map[string]string{}
 	for _, name := range names {
-		all[name], err = db.One(t.Context(), d.SQL, db.Value[string], `SELECT coalesce(string_agg(v::text, E'\n' ORDER BY v::text), '') FROM (SELECT to_jsonb(t) - 'recipient_id' - 'node' - 'due_at' - 'address_hash' - 'number_hash'
+		all[name], err = db.One(t.Context(), d.SQL, db.Value[string], `SELECT coalesce(string_agg(v::text, E'\n' ORDER BY v::text), '') FROM (SELECT to_jsonb(t) - 'recipient_id' - 'content_id' - 'n' - 'node' - 'due_at' - 'address_hash' - 'number_hash'
 	- CASE WHEN jsonb_typeof(to_jsonb(t) -> 'id') = 'number' THEN 'id' ELSE '' END AS v FROM `+name+` t WHERE account_id = 'acc_1') r`)
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
+	addDomainRows(t, d, all)
 	return all
 }
 
@@ -116,7 +118,7 @@ func (m *memory) Check(context.Context) error { return nil }
 // withObjects returns options with an object store that contains the objects of history.
 func withObjects() Options {
 	o, store := options, &memory{}
-	for _, key := range []string{"old_4", "old_8", "old_9"} {
+	for _, key := range []string{"old_4", "old_8", "old_9", "raw_105", "raw_106", "raw_107", "raw_108"} {
 		store.Store(key, []byte(key))
 	}
 	o.Objects = store
@@ -130,7 +132,7 @@ func largeAccounts(t *testing.T) (from *db.DB, to *directTarget) {
 		transfertest.Fill(t, from, account)
 		transfertest.FillWork(t, from, account)
 	}
-	execAll(t, from, history)
+	execAll(t, from, slices.Concat(sent, received, reports, others))
 	return from, to
 }
 
@@ -149,6 +151,7 @@ func TestDifferenceMakesBaseExact(t *testing.T) {
 					wantState(t, from, "acc_1", transfer.Settled)
 					wantState(t, to.db, "acc_1", transfer.Waiting)
 					wantNoWork(t, to.db)
+					wantSleepingDomains(t, to.db)
 					execAll(t, from, statements)
 					due = dueTimes(t, from, "acc_1")
 					if statements == nil {
@@ -161,6 +164,9 @@ func TestDifferenceMakesBaseExact(t *testing.T) {
 				want, got := rowsOf(t, from), rowsOf(t, to.db)
 				delete(got, "body_moves")
 				delete(want, "body_moves")
+				if statements != nil {
+					wantReceivedObjects(t, to)
+				}
 				for _, table := range []string{"memberships", "audit_entries"} {
 					want[table] = strings.ReplaceAll(want[table], "usr_acc_1", "usr_here")
 				}

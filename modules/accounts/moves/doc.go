@@ -32,9 +32,11 @@
 //	  │  T  move_digest                                 │     changed; move_id = id of the move
 //	  │ Finish, Start as above                          │
 //
-// A unit is an email with its recipients, attempts and so on, an event, a webhook delivery with its attempts. It is
-// replaced as a whole, because the numbers of its rows differ at the target. Unfinished units are not in the base, and
-// tables without units are in the difference only.
+// A unit is an email with its recipients, attempts and so on, a received message with its copies for each recipient, an
+// event, a webhook delivery with its attempts, a day of a domain's DMARC counts. It is replaced as a whole, because the
+// numbers of its rows differ at the target. Unfinished units are not in the base, and tables without units are in the
+// difference only. Counts and reports refer to domains, so a base contains these too, but as pending ones that nothing
+// uses, and the difference updates them.
 //
 // A unit has changed if a transaction that A may not contain has written one of its rows (xmin), or if it was
 // unfinished in A. All other rows are those of A. To find deleted rows, the source compares their number with that of
@@ -48,6 +50,13 @@
 // No code starts a base: its id is not a hash. The difference completes only the base with its id. The source must keep
 // its connection, so a command that was killed begins again with another base, which replaces the one at the target.
 //
+// # The freeze ends early if every process confirms it
+//
+// A process caches accounts and keys for seconds. Each step of a move notifies the processes, which drop their caches
+// (Follower) and store the snapshot from which they have read since. The export begins once the snapshot of every process
+// contains the freeze, and requests that began before have had a second to end. If a process does not confirm, for
+// example an older version, the export waits until all caches have ended.
+//
 // # No work is lost or doubled
 //
 // The file contains exactly the parked work. To park a row is to shift its due time by 200 years, so that no claim
@@ -59,6 +68,9 @@
 // The copy starts only with the move code, of which the file contains the SHA-256. The source reveals the code when it
 // has ended its own rows in one transaction, provided that they are still those of the file (move_digest). After that,
 // the move cannot be canceled. A file of an earlier attempt has another code, so it never starts.
+//
+// Events can be later than the marks of the target, which would then handle and count them again. The import therefore
+// records them as handled, and subtracts from the statistics those that the target counts later.
 //
 // # What is refused
 //

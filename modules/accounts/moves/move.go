@@ -17,11 +17,15 @@ import (
 	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/ops/transfer"
 	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/work/node"
 )
 
 const (
-	// cachesEnd is how long after the freeze every process knows about it. It is also promised for revoked keys.
+	// cachesEnd is how long after the freeze every process knows about it, and has ended the requests that it had
+	// admitted before. It is also promised for revoked keys.
 	cachesEnd = 5 * time.Second
+	// admittedEnd is how long such requests get once all processes have confirmed that they know.
+	admittedEnd = time.Second
 	// DefaultPatience is how long a freeze waits by default for attempts in progress.
 	DefaultPatience = 2 * time.Minute
 
@@ -43,19 +47,22 @@ type Options struct {
 	// Count counts the statistics of events up to now. It is called repeatedly.
 	Count func(context.Context) error
 
-	caches time.Duration  // how long a process may use what it has cached; 0: 5 s
-	base   *transfer.Base // what the target has; nil: nothing
+	caches   time.Duration  // how long a process may use what it has cached; 0: cachesEnd
+	admitted time.Duration  // 0: admittedEnd
+	base     *transfer.Base // what the target has; nil: nothing
 }
 
 // ExportMove freezes an account and writes it to w with its unfinished work. After an error, the account is frozen
 // only if resuming it failed too.
 func ExportMove(ctx context.Context, d *db.DB, accountID string, w io.Writer, o Options) (*transfer.Result, error) {
 	began := time.Now()
-	moveID, err := freeze(ctx, d, accountID)
+	moveID, transaction, err := freeze(ctx, d, accountID)
 	if err != nil {
 		return nil, err
 	}
-	result, err := exportFrozen(ctx, d, accountID, moveID, w, o, began)
+	wait := freezeWait{db: d, transaction: transaction, began: began, caches: cmp.Or(o.caches, cachesEnd),
+		admitted: cmp.Or(o.admitted, admittedEnd)}
+	result, err := exportFrozen(ctx, d, accountID, moveID, w, o, &wait)
 	if err == nil {
 		err = recordExport(ctx, d, accountID, moveID, result.Digest)
 	}
@@ -67,11 +74,12 @@ func ExportMove(ctx context.Context, d *db.DB, accountID string, w io.Writer, o 
 	return result, nil
 }
 
-// freeze makes an account refuse writes. Each call begins another move, so that an earlier file cannot be started.
-func freeze(ctx context.Context, d *db.DB, accountID string) (moveID string, err error) {
+// freeze makes an account refuse writes, in a transaction whose number it returns. Each call begins another move, so
+// that an earlier file cannot be started.
+func freeze(ctx context.Context, d *db.DB, accountID string) (moveID, transaction string, err error) {
 	code, _ := secret.NewToken("mv_")
 	moveID = idOfCode(code.Reveal())
-	return moveID, transfer.InPatientTx(ctx, d, sql.LevelDefault, func(tx *sql.Tx) error {
+	err = transfer.InPatientTx(ctx, d, sql.LevelDefault, func(tx *sql.Tx) error {
 		m, err := transfer.LockMove(ctx, tx, accountID)
 		switch {
 		case err != nil:
@@ -83,16 +91,45 @@ func freeze(ctx context.Context, d *db.DB, accountID string) (moveID string, err
 		case m.State == transfer.Waiting:
 			return fault.Conflictf(fault.CodeConflict, "The account is a copy that its move code has not started yet")
 		}
-		_, err = db.Exec(ctx, tx, `UPDATE accounts SET frozen_at = coalesce(frozen_at, now()), move_id = $2, move_code = $3, move_digest = NULL WHERE id = $1`,
-			accountID, moveID, code.Reveal())
-		return err
+		transaction, err = db.One(ctx, tx, db.Value[string], `UPDATE accounts SET frozen_at = coalesce(frozen_at, now()), move_id = $2, move_code = $3, move_digest = NULL WHERE id = $1
+RETURNING pg_current_xact_id()::text`, accountID, moveID, code.Reveal())
+		if err != nil {
+			return err
+		}
+		return db.Notify(ctx, tx, stepChannel)
 	})
+	return moveID, transaction, err
+}
+
+// freezeWait is the wait until every process knows about a freeze.
+type freezeWait struct {
+	db          *db.DB
+	transaction string // of the freeze
+	began       time.Time
+	noticed     time.Time // when all processes had confirmed; zero before
+
+	caches, admitted time.Duration
+}
+
+// isOver reports whether the wait is over.
+func (f *freezeWait) isOver(ctx context.Context) (bool, error) {
+	if time.Since(f.began) >= f.caches {
+		return true, nil
+	}
+	if f.noticed.IsZero() {
+		noticed, err := node.HaveSeenAccounts(ctx, f.db, f.transaction)
+		if err != nil || !noticed {
+			return false, err
+		}
+		f.noticed = time.Now()
+	}
+	return time.Since(f.noticed) >= f.admitted, nil
 }
 
 // exportFrozen waits until no work is in progress and exports the account in a snapshot in which this is certain.
 func exportFrozen(ctx context.Context, d *db.DB, accountID, moveID string, w io.Writer, o Options,
-	began time.Time) (*transfer.Result, error) {
-	patience, caches := cmp.Or(o.Patience, DefaultPatience), cmp.Or(o.caches, cachesEnd)
+	wait *freezeWait) (*transfer.Result, error) {
+	patience := cmp.Or(o.Patience, DefaultPatience)
 	for {
 		busy := transfer.BusyError{Work: []string{"requests"}}
 		err := transfer.InPatientTx(ctx, d, sql.LevelDefault, func(tx *sql.Tx) error {
@@ -101,7 +138,11 @@ func exportFrozen(ctx context.Context, d *db.DB, accountID, moveID string, w io.
 		if err == nil {
 			err = o.Count(ctx)
 		}
-		if err == nil && time.Since(began) >= caches {
+		var over bool
+		if err == nil {
+			over, err = wait.isOver(ctx)
+		}
+		if over {
 			var result *transfer.Result
 			if result, err = transfer.ExportParked(ctx, d, accountID, moveID, w, o.base, o.Options); err == nil {
 				return result, nil
@@ -112,7 +153,7 @@ func exportFrozen(ctx context.Context, d *db.DB, accountID, moveID string, w io.
 		} else if err != nil {
 			return nil, err
 		}
-		if time.Since(began) > patience {
+		if time.Since(wait.began) > patience {
 			return nil, busy
 		}
 		select {
@@ -159,7 +200,10 @@ func Finish(ctx context.Context, d *db.DB, accountID, baseURL string, forward bo
 		}
 		_, err = db.Exec(ctx, tx, `UPDATE accounts SET moved_to = $2, forward_requests = $3 WHERE id = $1`, accountID, baseURL,
 			forward)
-		return err
+		if err != nil {
+			return err
+		}
+		return db.Notify(ctx, tx, stepChannel)
 	})
 }
 
@@ -204,9 +248,11 @@ func thaw(ctx context.Context, tx *sql.Tx, accountID string) error {
 	if err := transfer.UnparkWork(ctx, tx, accountID); err != nil {
 		return err
 	}
-	_, err := db.Exec(ctx, tx, `UPDATE accounts SET frozen_at = NULL, move_code = NULL, move_digest = NULL, move_id = CASE WHEN move_code IS NULL THEN move_id END WHERE id = $1`,
-		accountID)
-	return err
+	if _, err := db.Exec(ctx, tx, `UPDATE accounts SET frozen_at = NULL, move_code = NULL, move_digest = NULL, move_id = CASE WHEN move_code IS NULL THEN move_id END WHERE id = $1`,
+		accountID); err != nil {
+		return err
+	}
+	return db.Notify(ctx, tx, stepChannel)
 }
 
 // CheckBaseURL returns the base URL of another installation without a slash at the end. It must use https, except on

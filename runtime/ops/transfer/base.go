@@ -39,9 +39,8 @@ const (
 	progressStep = 50_000
 )
 
-// inBase lists the tables without units that a base contains. The target creates the frozen account, and only checks
-// that the domains are free.
-var inBase = []string{"accounts", "domains"}
+// inBase reports whether a base contains a table. The target creates the frozen account.
+func (t table) inBase() bool { return t.group != "" || t.kept || t.name == "accounts" }
 
 // openUnits selects, by group, the units of the account $1 that are not finished. Their rows are in the difference.
 var openUnits = map[string]string{
@@ -50,6 +49,7 @@ var openUnits = map[string]string{
 	"automation_runs":    openRuns,
 	"custom_events":      `SELECT id FROM custom_events WHERE account_id = $1 AND pending`,
 	"sms_messages":       openTexts,
+	groupReceived:        `SELECT id::text FROM received_contents WHERE account_id = $1 AND due_at IS NOT NULL`,
 }
 
 // ExportBase writes the base of a move to w. The account continues to work.
@@ -105,7 +105,7 @@ func unitsSQL(group string, condition func(table) string) string {
 	var each []string
 	for _, t := range tables {
 		if t.group == group {
-			each = append(each, `SELECT `+t.unit+` AS unit FROM `+t.name+` t WHERE `+condition(t))
+			each = append(each, `SELECT `+t.unitText()+` AS unit FROM `+t.name+` t WHERE `+condition(t))
 		}
 	}
 	return strings.Join(each, ` UNION ALL `)
@@ -116,25 +116,38 @@ func scanSQL(group, value string) string {
 	var each []string
 	for _, t := range tables {
 		if t.group == group {
-			each = append(each, `SELECT `+fmt.Sprintf(value, t.unit)+` AS unit FROM `+t.name+` t WHERE account_id = $1`)
+			each = append(each, `SELECT `+fmt.Sprintf(value, t.unitText())+` AS unit FROM `+t.name+` t WHERE `+t.wholeCondition())
 		}
 	}
 	return strings.Join(each, ` UNION ALL `)
 }
 
+// unitText is the id of a row's unit as text.
+func (t table) unitText() string {
+	if t.number {
+		return t.unit + `::text`
+	}
+	return t.unit
+}
+
 func (t table) baseCondition() string {
-	return `account_id = $1 AND NOT EXISTS (SELECT FROM transfer_open o WHERE o.part = '` + t.group + `' AND o.unit = ` + t.unit + `)`
+	return t.wholeCondition() + ` AND NOT EXISTS (SELECT FROM transfer_open o WHERE o.part = '` + t.group + `' AND o.unit = ` + t.unitText() + `)`
 }
 
 func (t table) changedCondition() string {
-	return `account_id = $1 AND ` + t.unit + ` IN (SELECT c.unit FROM transfer_changed c WHERE c.part = '` + t.group + `')`
+	changed := `c.unit`
+	if t.number {
+		changed = `c.unit::bigint`
+	}
+	return t.wholeCondition() + ` AND ` + t.unit + ` IN (SELECT ` + changed + ` FROM transfer_changed c WHERE c.part = '` + t.group + `')`
 }
 
 const unitTablesSQL = `
 CREATE TEMP TABLE transfer_open (part text COLLATE "C", unit text COLLATE "C", PRIMARY KEY (part, unit));
-CREATE TEMP TABLE transfer_changed (part text COLLATE "C", unit text COLLATE "C", PRIMARY KEY (part, unit))`
+CREATE TEMP TABLE transfer_changed (part text COLLATE "C", unit text COLLATE "C", PRIMARY KEY (part, unit));
+CREATE TEMP TABLE transfer_received (unit text COLLATE "C", id text)`
 
-// prepare notes the open units, and the number of rows of the others.
+// prepare notes the open units, the number of rows of the others, and by which emails the target finds received mail.
 func (b *Base) prepare(ctx context.Context, tx *sql.Tx) error {
 	if _, err := tx.ExecContext(ctx, unitTablesSQL); err != nil {
 		return err
@@ -171,7 +184,12 @@ func (b *Base) prepare(ctx context.Context, tx *sql.Tx) error {
 			return err
 		}
 	}
-	return nil
+	if _, err := db.Exec(ctx, tx, `INSERT INTO transfer_received SELECT b.unit, t.id FROM received_emails t JOIN transfer_base_`+groupReceived+
+		` b ON b.unit = t.content_id::text WHERE t.account_id = $1`, b.account); err != nil {
+		return fmt.Errorf("list received emails: %w", err)
+	}
+	_, err = tx.ExecContext(ctx, `ANALYZE transfer_received`)
+	return err
 }
 
 // Refresh finds what has changed since the base, so that ExportParked, during the freeze, finds only the rest.
@@ -223,17 +241,21 @@ ON CONFLICT DO NOTHING`, b.account)
 	return err
 }
 
-// writeReplaced writes the ids of the units of the base that the difference replaces or deletes.
+// writeReplaced writes the ids of the units that the difference replaces, deletes or adds.
 func (e *exporter) writeReplaced(ctx context.Context) error {
 	for _, group := range groups() {
 		part := partWriter{to: e.out, name: unitFolder + group}
+		units := `SELECT to_json(unit) FROM transfer_changed WHERE part = $1`
+		if group == groupReceived {
+			units = `SELECT to_json(r.id) FROM transfer_changed c JOIN transfer_received r ON r.unit = c.unit WHERE c.part = $1`
+		}
 		err := db.Each(ctx, e.tx, func(row db.Row) error {
 			var encoded sql.RawBytes
 			if err := row.Scan(&encoded); err != nil {
 				return err
 			}
 			return part.addRow(encoded)
-		}, `SELECT to_json(c.unit) FROM transfer_changed c JOIN transfer_base_`+group+` b ON b.unit = c.unit WHERE c.part = $1`, group)
+		}, units, group)
 		if err == nil {
 			err = part.flush()
 		}

@@ -2,12 +2,12 @@ package transfer
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +26,10 @@ type Options struct {
 	Plan        string            // import: plan of the account instead of its own
 	MoveOnly    bool              // import: refuse files that do not belong to a move
 	Progress    func(done string) // called after each table; required
+
+	// Subtract subtracts events from the statistics that an import has created, if the installation counts them later. nil:
+	// it counts none.
+	Subtract func(ctx context.Context, tx db.Execer, accountID string) error
 
 	turn time.Duration // import of a base: how long a transaction reads the file; 0: baseTurn
 }
@@ -223,7 +227,7 @@ func (e *exporter) run(ctx context.Context, m *Manifest) error {
 
 func (e *exporter) included() (list []table) {
 	for _, t := range tables {
-		if e.part.isBase() && t.group == "" && !slices.Contains(inBase, t.name) {
+		if e.part.isBase() && !t.inBase() {
 			continue
 		}
 		if (!t.credential || e.options.Credentials) && (!t.unfinished || e.part.unfinished) {
@@ -308,7 +312,7 @@ func (t table) wholeCondition() string {
 
 func (e *exporter) writeObjects(ctx context.Context, t table) error {
 	keys, err := db.All(ctx, e.tx, db.Value[string], `SELECT `+t.objects+` FROM `+t.name+` WHERE `+e.conditionOf(t)+` AND `+
-		t.objects+` IS NOT NULL ORDER BY 1`, e.account)
+		t.objects+` IS NOT NULL AND `+cmp.Or(t.stored, `true`)+` ORDER BY 1`, e.account)
 	if err != nil {
 		return err
 	}

@@ -101,6 +101,7 @@ type columns struct {
 // prepareSQL creates the tables that record which ids differ.
 const prepareSQL = `
 CREATE TEMP TABLE transfer_users (old text PRIMARY KEY, new text NOT NULL);
+CREATE TEMP TABLE transfer_kept (id text PRIMARY KEY);
 CREATE TEMP TABLE transfer_numbers (space text, old bigint, new bigint NOT NULL, PRIMARY KEY (space, old))`
 
 // begin prepares the database for the file, in a transaction that reads it.
@@ -131,7 +132,10 @@ func (i *importer) read(ctx context.Context, until time.Time) (end End, done boo
 				err = i.in.end()
 			}
 			if err == nil && i.manifest.isDifference() {
-				_, err = db.Exec(ctx, i.tx, keepObjectsSQL, i.manifest.AccountID)
+				err = i.endDifference(ctx)
+			}
+			if err == nil && !i.manifest.isBase() {
+				err = i.settleFacts(ctx)
 			}
 			return end, true, err
 		case strings.HasPrefix(name, unitFolder) && i.manifest.isDifference():
@@ -160,7 +164,7 @@ func (i *importer) checkTarget(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("the file completes a copy that is not in this installation: %w", err)
 		}
-		return i.deleteRows(ctx, func(t table) bool { return t.group == "" })
+		return i.deleteRows(ctx, func(t table) bool { return t.group == "" && !t.kept })
 	case fault.KindOf(err) == fault.NotFound:
 		return nil
 	case err != nil:
@@ -204,11 +208,8 @@ func (i *importer) readPart(ctx context.Context, name string, content []byte) er
 	t := tables[at]
 	lines := bytes.Count(content, []byte("\n"))
 	i.rows[t.name] += int64(lines)
-	switch {
-	case t.credential && !i.options.Credentials:
+	if t.credential && !i.options.Credentials {
 		return nil
-	case i.manifest.isBase() && t.name == "domains": // which the difference contains
-		return i.prepareRows(ctx, t, asArray(content))
 	}
 	content, err := i.keys.rows(t, content)
 	if err != nil {
@@ -234,6 +235,9 @@ func (i *importer) insert(ctx context.Context, t table, rows string, count int) 
 	if err != nil {
 		return err
 	}
+	if i.manifest.isBase() && t.kept {
+		t.set = t.baseSet
+	}
 	var names, values []string
 	for _, column := range i.manifest.Columns[t.name] {
 		if !slices.Contains(have.all, column) {
@@ -254,8 +258,8 @@ func (i *importer) insert(ctx context.Context, t table, rows string, count int) 
 		args = append(args, i.options.Plan, moveID)
 	}
 	added, err := db.Exec(ctx, i.tx, `INSERT INTO `+t.name+` (`+strings.Join(names, ", ")+`) OVERRIDING SYSTEM VALUE SELECT `+
-		strings.Join(values, ", ")+` FROM `+rowsOf(t.name, 2)+` WHERE $1::text <> '' AND `+t.ownOnly(), args...)
-	if err == nil && t.user == "" && added != count {
+		strings.Join(values, ", ")+` FROM `+rowsOf(t.name, 2)+` WHERE $1::text <> '' AND `+t.ownOnly()+i.onConflict(t, names), args...)
+	if err == nil && t.user == "" && added != count && (!t.kept || !i.manifest.isBase()) {
 		err = fmt.Errorf("%d of %d rows belong to another account", count-added, count)
 	}
 	return err
@@ -276,6 +280,9 @@ WHERE r.status IN ('verified', 'temporary_failure') AND d.status IN ('verified',
 	AND d.account_id IS DISTINCT FROM $2 ORDER BY 1`, rows, i.manifest.AccountID)
 		if err == nil && len(taken) > 0 {
 			err = fmt.Errorf("another account has verified %s: remove the domain there first", strings.Join(taken, ", "))
+		}
+		if err == nil && i.manifest.Base != "" {
+			err = i.keepDomains(ctx, rows)
 		}
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/postrider/postrider/runtime/base/fault"
@@ -64,4 +65,30 @@ func (i *importer) resume(ctx context.Context, tx *sql.Tx) error {
 		err = errors.New("another import has replaced the account")
 	}
 	return err
+}
+
+// keepDomains makes room for domains: an account that returns may have deleted one, and added its name again.
+func (i *importer) keepDomains(ctx context.Context, rows string) error {
+	if _, err := db.Exec(ctx, i.tx, `DELETE FROM domains d USING `+rowsOf("domains", 2)+` WHERE d.account_id = $1 AND d.name = r.name AND d.id <> r.id`,
+		i.manifest.AccountID, rows); err != nil {
+		return fmt.Errorf("delete replaced domains: %w", err)
+	}
+	if i.manifest.isBase() {
+		return nil
+	}
+	_, err := db.Exec(ctx, i.tx, `INSERT INTO transfer_kept SELECT r.id FROM `+rowsOf("domains", 1), rows)
+	return err
+}
+
+// onConflict is what becomes of a row that the target has.
+func (i *importer) onConflict(t table, columns []string) string {
+	switch {
+	case !t.kept || i.manifest.Base == "":
+		return ""
+	case i.manifest.isBase():
+		return ` ON CONFLICT (id) DO NOTHING`
+	}
+	list := strings.Join(columns, ", ")
+	return ` ON CONFLICT (id) DO UPDATE SET (` + list + `) = ROW(EXCLUDED.` + strings.Join(columns, ", EXCLUDED.") + `) WHERE ` +
+		t.name + `.account_id = EXCLUDED.account_id`
 }

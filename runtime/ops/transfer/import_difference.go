@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/work/bus"
 )
 
 const (
@@ -22,10 +23,26 @@ WITH ids AS (SELECT json_array_elements_text($2::json) AS id), stored AS (
 )
 UPDATE body_moves SET remove = true, due_at = greatest(due_at, now()) + interval '1 minute', fence = fence + 1
 WHERE account_id = $1 AND email_id IN (SELECT id FROM ids) AND NOT remove`
-	// keepObjectsSQL keeps the objects that the new rows contain, too.
+	// keepObjectsSQL and keepContentsSQL keep the objects that the new rows contain, too.
 	keepObjectsSQL = `
 DELETE FROM body_moves m WHERE account_id = $1 AND remove AND (EXISTS (SELECT FROM emails e WHERE e.id = m.email_id AND e.body_key = m.object_key)
 	OR EXISTS (SELECT FROM attachments a WHERE a.email_id = m.email_id AND a.object_key = m.object_key))`
+
+	// The numbers of contents differ from those of the source, so the file names their emails. A content with an object
+	// stays until the object is deleted.
+	deleteReceivedSQL = `DELETE FROM received_emails WHERE account_id = $1 AND id IN (SELECT json_array_elements_text($2::json)) RETURNING content_id`
+	deleteContentsSQL = `
+WITH alone AS (
+	SELECT id, object_key FROM received_contents c WHERE account_id = $1 AND id = ANY($2) AND NOT EXISTS (SELECT FROM received_emails e WHERE e.content_id = c.id)
+), gone AS (
+	DELETE FROM received_contents c USING alone a WHERE c.id = a.id AND a.object_key IS NULL
+)
+UPDATE received_contents c SET data = NULL, due_at = now() + interval '1 minute', fence = c.fence + 1, attempts = 0
+FROM alone a WHERE c.id = a.id AND a.object_key IS NOT NULL`
+	keepContentsSQL = `
+DELETE FROM received_contents c WHERE account_id = $1 AND data IS NULL AND due_at IS NOT NULL
+	AND NOT EXISTS (SELECT FROM received_emails e WHERE e.content_id = c.id)
+	AND object_key IN (SELECT object_key FROM received_contents WHERE account_id = $1 AND (data IS NOT NULL OR due_at IS NULL))`
 )
 
 // deleteUnits deletes the rows of units of the base, which the difference replaces.
@@ -38,7 +55,11 @@ func (i *importer) deleteUnits(ctx context.Context, name string, content []byte)
 		return errors.New("it must precede the tables")
 	}
 	list := asArray(content)
-	if group == "emails" {
+	i.rows[unitFolder+group] += int64(strings.Count(string(content), "\n"))
+	switch group {
+	case groupReceived:
+		return i.deleteReceived(ctx, list)
+	case "emails":
 		if _, err := db.Exec(ctx, i.tx, forgetObjectsSQL, i.manifest.AccountID, list); err != nil {
 			return fmt.Errorf("forget objects: %w", err)
 		}
@@ -47,17 +68,52 @@ func (i *importer) deleteUnits(ctx context.Context, name string, content []byte)
 		if t.group != group {
 			continue
 		}
-		if _, err := db.Exec(ctx, i.tx, `DELETE FROM `+t.name+` WHERE account_id = $1 AND `+t.unit+` IN (SELECT json_array_elements_text($2::json))`,
+		if _, err := db.Exec(ctx, i.tx, `DELETE FROM `+t.name+` WHERE `+t.wholeCondition()+` AND `+t.unit+` IN (SELECT json_array_elements_text($2::json))`,
 			i.manifest.AccountID, list); err != nil {
 			return fmt.Errorf("delete from %s: %w", t.name, err)
 		}
 	}
-	i.rows[unitFolder+group] += int64(strings.Count(string(content), "\n"))
 	return nil
+}
+
+func (i *importer) deleteReceived(ctx context.Context, emails string) error {
+	contents, err := db.All(ctx, i.tx, db.Value[int64], deleteReceivedSQL, i.manifest.AccountID, emails)
+	if err == nil {
+		_, err = db.Exec(ctx, i.tx, deleteContentsSQL, i.manifest.AccountID, db.Array(contents))
+	}
+	if err != nil {
+		return fmt.Errorf("delete received emails: %w", err)
+	}
+	return nil
+}
+
+// endDifference deletes what the source no longer has, and keeps the objects that new rows contain, too.
+func (i *importer) endDifference(ctx context.Context) error {
+	for _, statement := range []string{`DELETE FROM domains WHERE account_id = $1 AND id NOT IN (SELECT id FROM transfer_kept)`,
+		keepObjectsSQL, keepContentsSQL} {
+		if _, err := db.Exec(ctx, i.tx, statement, i.manifest.AccountID); err != nil {
+			return fmt.Errorf("complete the copy: %w", err)
+		}
+	}
+	return nil
+}
+
+// settleFacts prevents that this installation handles or counts imported events again. Their ids may be later than its
+// marks.
+func (i *importer) settleFacts(ctx context.Context) error {
+	err := bus.RecordImported(ctx, i.tx, i.manifest.AccountID)
+	if err == nil && i.options.Subtract != nil {
+		err = i.options.Subtract(ctx, i.tx, i.manifest.AccountID)
+	}
+	return err
 }
 
 // mapUsers replaces ids of people in rows of the base with those that they have at the target.
 func (i *importer) mapUsers(ctx context.Context) error {
+	differ, err := db.One(ctx, i.tx, db.Value[bool], `SELECT EXISTS (SELECT FROM transfer_users WHERE new <> old)`)
+	if err != nil || !differ {
+		return err
+	}
 	for _, t := range tables {
 		for column, value := range t.set {
 			if t.group == "" || value != userIn(column)[column] {

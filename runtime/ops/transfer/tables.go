@@ -26,14 +26,20 @@ type table struct {
 	hashed hashed
 	// omit is a column that the file does not contain.
 	omit string
-	// objects names a column with the key of an object.
-	objects string
+	// objects names a column with the key of an object, which is in the object store if the condition stored holds or is
+	// empty.
+	objects, stored string
 	// unfinished reports whether only a move includes the table.
 	unfinished bool
 	// group and unit belong to tables that can be large, which a move copies while the account works. unit is an
 	// expression with the id of a unit, which is what the difference replaces if any of its rows has changed. Tables of
-	// a group have the same units. The id is the same at the source and the target.
+	// a group have the same units. The id is the same at the source and the target, except if it is a number.
 	group, unit string
+	number      bool
+	// kept reports whether rows of groups refer to the table with foreign keys. A base therefore contains it, with baseSet
+	// instead of set, and the difference updates its rows.
+	kept    bool
+	baseSet map[string]string
 }
 
 type reference struct{ column, table string }
@@ -47,6 +53,9 @@ var (
 
 const hashedNumbers = "sms numbers"
 
+// groupReceived is the group of received mail. A unit is a content with the emails that have it.
+const groupReceived = "received"
+
 const (
 	ofDomains = `domain_id IN (SELECT id FROM domains WHERE account_id = $1)`
 	ofUsers   = `IN (SELECT user_id FROM memberships WHERE account_id = $1)`
@@ -59,6 +68,8 @@ const (
 	ofAccount    = `account_id = $1 AND `
 	ofDoneEmails = ofAccount + `email_id NOT IN (` + openEmails + `)`
 	startUnit    = `extract(epoch FROM start)::text`
+	dayUnit      = `domain_id || ' ' || day`
+	reportUnit   = `domain_id || ' ' || encode(digest, 'hex')`
 	// A user who exists at the target keeps the id there.
 	mapUser = `coalesce((SELECT u.new FROM transfer_users u WHERE u.old = r.`
 )
@@ -85,22 +96,23 @@ var tables = []table{
 	{name: "api_keys", set: userIn("created_by")},
 	{name: "smtp_credentials", set: userIn("created_by")},
 	{name: "audit_entries", group: "audit_entries", unit: "id", set: userIn("actor_id")},
-	{name: "api_requests", group: "api_requests", unit: "n::text", set: userIn("user_id")},
+	{name: "api_requests", group: "api_requests", unit: "request_id", set: userIn("user_id")},
 	{name: "storage_counters"},
 	{name: "usages"},
 	{name: "usage_hours"},
 
 	// The target checks the DNS records at once, because its own differ. It also checks those of a development
-	// domain, which are otherwise never looked up.
-	{name: "domains", set: map[string]string{"due_at": "now()", "seeded": "false"}},
+	// domain, which are otherwise never looked up. A base reserves no name, and nothing uses its domains.
+	{name: "domains", set: map[string]string{"due_at": "now()", "seeded": "false"},
+		kept: true, baseSet: map[string]string{"due_at": "NULL", "status": "'pending'", "seeded": "false"}},
 	{name: "domain_checks", parent: ofDomain},
 	{name: "dkim_keys", where: ofDomains, parent: ofDomain,
 		sealed: []sealed{{column: "private_key", of: "domain_id", purpose: "domains/$2/dkim"}}},
-	{name: "dmarc_counts", where: ofDomains, parent: ofDomain},
+	{name: "dmarc_counts", group: "dmarc_counts", unit: dayUnit, where: ofDomains, parent: ofDomain},
 	{name: "dmarc_refusals", where: ofDomains, parent: ofDomain},
-	{name: "dmarc_reports", where: ofDomains, parent: ofDomain},
-	{name: "tls_counts", where: ofDomains, parent: ofDomain},
-	{name: "tls_reports", where: ofDomains, parent: ofDomain},
+	{name: "dmarc_reports", group: "dmarc_reports", unit: reportUnit, where: ofDomains, parent: ofDomain},
+	{name: "tls_counts", group: "tls_counts", unit: dayUnit, where: ofDomains, parent: ofDomain},
+	{name: "tls_reports", group: "tls_reports", unit: reportUnit, where: ofDomains, parent: ofDomain},
 	{name: "degraded_providers", where: ofDomains, parent: ofDomain},
 	{name: "tracking_hosts", parent: ofDomain, set: map[string]string{"due_at": "now()"}},
 	{name: "address_rule_sets", parent: ofDomain},
@@ -111,7 +123,7 @@ var tables = []table{
 	{name: "templates"},
 	{name: "template_versions", parent: reference{"template_id", "templates"}},
 	{name: "template_edits", parent: reference{"template_id", "templates"}},
-	{name: "template_images"},
+	{name: "template_images", group: "template_images", unit: "id"},
 
 	{name: "emails", group: "emails", unit: "id", where: ofAccount + `id NOT IN (` + openEmails + `)`, parent: ofDomain, objects: "body_key"},
 	{name: "recipients", group: "emails", unit: "email_id", where: ofDoneEmails, parent: ofEmail, renumber: map[string]string{"id": "recipients"}},
@@ -125,8 +137,10 @@ var tables = []table{
 	{name: "idempotency_keys", group: "idempotency_keys", unit: "key",
 		sealed: []sealed{{column: "body", of: "key", purpose: "idempotency/$1/$2", some: true}}},
 
-	{name: "received_contents", renumber: map[string]string{"id": "received_contents"}, objects: "object_key"},
-	{name: "received_emails", parent: ofDomain, renumber: map[string]string{"content_id": "received_contents"}},
+	{name: "received_contents", group: groupReceived, unit: "id", number: true, renumber: map[string]string{"id": "received_contents"},
+		objects: "object_key", stored: "due_at IS NULL"},
+	{name: "received_emails", group: groupReceived, unit: "content_id", number: true, parent: ofDomain,
+		renumber: map[string]string{"content_id": "received_contents"}},
 
 	{name: "webhooks", sealed: []sealed{{column: "secret", of: "id", purpose: "webhook secret/$2"},
 		{column: "previous_secret", of: "id", purpose: "webhook secret/$2"},
@@ -139,7 +153,7 @@ var tables = []table{
 	{name: "automations", set: map[string]string{"draining": "NULL", "drain_before": "NULL"}},
 	{name: "automation_versions", parent: reference{"automation_id", "automations"}},
 	{name: "automation_listens", parent: reference{"automation_id", "automations"}},
-	{name: "automation_entries", parent: reference{"automation_id", "automations"}},
+	{name: "automation_entries", group: "automation_entries", unit: `automation_id || ' ' || encode(person, 'hex')`, parent: reference{"automation_id", "automations"}},
 	{name: "automation_runs", group: "automation_runs", unit: "id", where: ofAccount + `ended_at IS NOT NULL`},
 	{name: "automation_works", parent: reference{"automation_id", "automations"}, owner: "automation_runs", unfinished: true},
 	{name: "automation_steps", group: "automation_runs", unit: "run_id", where: ofAccount + `run_id NOT IN (` + openRuns + `)`},
@@ -151,7 +165,7 @@ var tables = []table{
 	{name: "sms_attempts", group: "sms_messages", unit: "message_id", where: ofAccount + `message_id NOT IN (` + openTexts + `)`,
 		set: map[string]string{"node": "NULL"}},
 	{name: "sms_days"},
-	{name: "sms_opt_outs", hashed: hashed{"number_hash", "number", hashedNumbers}},
+	{name: "sms_opt_outs", group: "sms_opt_outs", unit: `extract(epoch FROM created_at)::text`, hashed: hashed{"number_hash", "number", hashedNumbers}},
 
 	{name: "statistics", group: "statistics", unit: startUnit},
 	{name: "statistics_latencies", group: "statistics_latencies", unit: startUnit},

@@ -57,6 +57,9 @@ func moveOut(t *testing.T, app *harness.App, keys string) []byte {
 			moves.Options{Options: o, Count: counting.Count, Patience: 30 * time.Second}); err != nil {
 			t.Fatal(err)
 		}
+		if n := dbtest.Count(t, s.DB, `SELECT count(*) FROM nodes WHERE accounts_seen IS NULL`); n != 0 {
+			t.Errorf("%d processes have not confirmed the freeze", n)
+		}
 	})
 	return file.Bytes()
 }

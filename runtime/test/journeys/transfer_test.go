@@ -15,12 +15,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/postrider/postrider/modules/statistics"
+	"github.com/postrider/postrider/runtime/base/expect"
 	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/ops/config"
 	"github.com/postrider/postrider/runtime/ops/store"
 	"github.com/postrider/postrider/runtime/ops/transfer"
+	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 	"github.com/postrider/postrider/runtime/test/harness"
+	"github.com/postrider/postrider/runtime/work/bus"
 )
 
 // masterKey returns a master key of 32 equal bytes.
@@ -43,7 +48,8 @@ func withStoreOf(t *testing.T, app *harness.App, keys string, do func(*store.Sto
 		t.Fatal(err)
 	}
 	defer opened.Close(log, store.StopLimit)
-	do(opened, transfer.Options{Box: opened.Box, Secret: fileSecret, Program: "test", Credentials: true, Progress: func(string) {}})
+	do(opened, transfer.Options{Box: opened.Box, Secret: fileSecret, Program: "test", Credentials: true, Subtract: statistics.SubtractImported,
+		Progress: func(string) {}})
 }
 
 func exportAccount(t *testing.T, app *harness.App, keys string) []byte {
@@ -61,9 +67,24 @@ func importAccount(t *testing.T, app *harness.App, keys string, file []byte) err
 	t.Helper()
 	var err error
 	withStoreOf(t, app, keys, func(s *store.Store, o transfer.Options) {
-		_, err = transfer.Import(t.Context(), s.DB, bytes.NewReader(file), o)
+		var imported *transfer.Result
+		if imported, err = transfer.Import(t.Context(), s.DB, bytes.NewReader(file), o); err == nil {
+			countImported(t, s.DB, imported.Manifest.AccountID)
+		}
 	})
 	return err
+}
+
+// countImported counts events until those of an account are in the statistics.
+func countImported(t *testing.T, d *db.DB, accountID string) {
+	t.Helper()
+	counting := statistics.New(statistics.Params{DB: d, Facts: bus.NewLog(d), Logger: slog.New(slog.DiscardHandler)})
+	expect.Eventually(t, "the target has counted the imported events", func() bool {
+		if err := counting.Count(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return dbtest.Count(t, d, `SELECT count(*) FROM statistics_marks WHERE fact_id > (SELECT coalesce(max(id), '') FROM facts WHERE account_id = $1)`, accountID) == 1
+	})
 }
 
 // ofSource are reads that differ at the target, with the reason.
