@@ -102,6 +102,7 @@ type columns struct {
 const prepareSQL = `
 CREATE TEMP TABLE transfer_users (old text PRIMARY KEY, new text NOT NULL);
 CREATE TEMP TABLE transfer_kept (id text PRIMARY KEY);
+CREATE TEMP TABLE transfer_units (id text COLLATE "C" PRIMARY KEY);
 CREATE TEMP TABLE transfer_numbers (space text, old bigint, new bigint NOT NULL, PRIMARY KEY (space, old))`
 
 // begin prepares the database for the file, in a transaction that reads it.

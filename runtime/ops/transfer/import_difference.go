@@ -15,14 +15,14 @@ const (
 	// forgetObjectsSQL schedules the deletion of the objects of emails that are replaced, including those that this
 	// installation has begun to move.
 	forgetObjectsSQL = `
-WITH ids AS (SELECT json_array_elements_text($2::json) AS id), stored AS (
+WITH stored AS (
 	INSERT INTO body_moves (account_id, email_id, object_key, remove, due_at)
-	SELECT account_id, id, body_key, true, now() + interval '1 minute' FROM emails WHERE account_id = $1 AND id IN (SELECT id FROM ids) AND body_key IS NOT NULL
+	SELECT account_id, id, body_key, true, now() + interval '1 minute' FROM emails WHERE account_id = $1 AND id IN (SELECT id FROM transfer_units) AND body_key IS NOT NULL
 	UNION ALL SELECT account_id, email_id, object_key, true, now() + interval '1 minute' FROM attachments
-	WHERE account_id = $1 AND email_id IN (SELECT id FROM ids) AND object_key IS NOT NULL
+	WHERE account_id = $1 AND email_id IN (SELECT id FROM transfer_units) AND object_key IS NOT NULL
 )
 UPDATE body_moves SET remove = true, due_at = greatest(due_at, now()) + interval '1 minute', fence = fence + 1
-WHERE account_id = $1 AND email_id IN (SELECT id FROM ids) AND NOT remove`
+WHERE account_id = $1 AND email_id IN (SELECT id FROM transfer_units) AND NOT remove`
 	// keepObjectsSQL and keepContentsSQL keep the objects that the new rows contain, too.
 	keepObjectsSQL = `
 DELETE FROM body_moves m WHERE account_id = $1 AND remove AND (EXISTS (SELECT FROM emails e WHERE e.id = m.email_id AND e.body_key = m.object_key)
@@ -30,7 +30,7 @@ DELETE FROM body_moves m WHERE account_id = $1 AND remove AND (EXISTS (SELECT FR
 
 	// The numbers of contents differ from those of the source, so the file names their emails. A content with an object
 	// stays until the object is deleted.
-	deleteReceivedSQL = `DELETE FROM received_emails WHERE account_id = $1 AND id IN (SELECT json_array_elements_text($2::json)) RETURNING content_id`
+	deleteReceivedSQL = `DELETE FROM received_emails WHERE account_id = $1 AND id IN (SELECT id FROM transfer_units) RETURNING content_id`
 	deleteContentsSQL = `
 WITH alone AS (
 	SELECT id, object_key FROM received_contents c WHERE account_id = $1 AND id = ANY($2) AND NOT EXISTS (SELECT FROM received_emails e WHERE e.content_id = c.id)
@@ -54,13 +54,15 @@ func (i *importer) deleteUnits(ctx context.Context, name string, content []byte)
 	case i.at > 0 || i.rows[tables[0].name] > 0:
 		return errors.New("it must precede the tables")
 	}
-	list := asArray(content)
+	if err := i.noteUnits(ctx, content); err != nil {
+		return err
+	}
 	i.rows[unitFolder+group] += int64(strings.Count(string(content), "\n"))
 	switch group {
 	case groupReceived:
-		return i.deleteReceived(ctx, list)
+		return i.deleteReceived(ctx)
 	case "emails":
-		if _, err := db.Exec(ctx, i.tx, forgetObjectsSQL, i.manifest.AccountID, list); err != nil {
+		if _, err := db.Exec(ctx, i.tx, forgetObjectsSQL, i.manifest.AccountID); err != nil {
 			return fmt.Errorf("forget objects: %w", err)
 		}
 	}
@@ -68,16 +70,32 @@ func (i *importer) deleteUnits(ctx context.Context, name string, content []byte)
 		if t.group != group {
 			continue
 		}
-		if _, err := db.Exec(ctx, i.tx, `DELETE FROM `+t.name+` WHERE `+t.wholeCondition()+` AND `+t.unit+` IN (SELECT json_array_elements_text($2::json))`,
-			i.manifest.AccountID, list); err != nil {
+		if _, err := db.Exec(ctx, i.tx, `DELETE FROM `+t.name+` WHERE `+t.wholeCondition()+` AND `+t.unit+` IN (SELECT u.id FROM transfer_units u)`,
+			i.manifest.AccountID); err != nil {
 			return fmt.Errorf("delete from %s: %w", t.name, err)
 		}
 	}
 	return nil
 }
 
-func (i *importer) deleteReceived(ctx context.Context, emails string) error {
-	contents, err := db.All(ctx, i.tx, db.Value[int64], deleteReceivedSQL, i.manifest.AccountID, emails)
+// noteUnits fills transfer_units. Its index and statistics keep the planner, which may not know yet how many rows the
+// base has, from a plan that is quadratic.
+func (i *importer) noteUnits(ctx context.Context, content []byte) error {
+	_, err := i.tx.ExecContext(ctx, `TRUNCATE transfer_units`)
+	if err == nil {
+		_, err = db.Exec(ctx, i.tx, `INSERT INTO transfer_units SELECT DISTINCT json_array_elements_text($1::json)`, asArray(content))
+	}
+	if err == nil {
+		_, err = i.tx.ExecContext(ctx, `ANALYZE transfer_units`)
+	}
+	if err != nil {
+		return fmt.Errorf("note units: %w", err)
+	}
+	return nil
+}
+
+func (i *importer) deleteReceived(ctx context.Context) error {
+	contents, err := db.All(ctx, i.tx, db.Value[int64], deleteReceivedSQL, i.manifest.AccountID)
 	if err == nil {
 		_, err = db.Exec(ctx, i.tx, deleteContentsSQL, i.manifest.AccountID, db.Array(contents))
 	}

@@ -241,8 +241,8 @@ func (m *mover) moment(ended <-chan struct{}) bool {
 	switch m.random.IntN(5) {
 	case 0:
 		wait = time.Duration(m.random.Int64N(int64(6 * time.Second)))
-	case 1, 2: // the export begins 5 s after the freeze
-		reached = is(m.source, `frozen_at < now() - interval '4900 milliseconds' AND move_code IS NOT NULL`)
+	case 1, 2: // the export begins about a second after the freeze
+		reached = is(m.source, `frozen_at < now() - interval '900 milliseconds' AND move_code IS NOT NULL`)
 		wait = time.Duration(m.random.Int64N(int64(time.Second)))
 	case 3: // only an imported copy is frozen there
 		reached = is(m.target, `frozen_at IS NOT NULL AND moved_to IS NULL AND frozen_at > now() - interval '1 minute'`)
