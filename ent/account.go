@@ -59,6 +59,8 @@ type Account struct {
 	MoveCode *string `json:"move_code,omitempty"`
 	// SHA-256 of the unfinished work in the exported file
 	MoveDigest *string `json:"move_digest,omitempty"`
+	// earlier installations with the keys of the moves from there, as JSON, sealed with the master key
+	Origins *[]byte `json:"-"`
 	// when plan, limits or state were last set, by the database clock
 	ChangedAt *time.Time `json:"changed_at,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
@@ -89,6 +91,8 @@ func (*Account) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
+		case account.FieldOrigins:
+			values[i] = new([]byte)
 		case account.FieldProductionUnlocked, account.FieldUnmetered, account.FieldSystem, account.FieldRequireSecondFactor, account.FieldForwardRequests:
 			values[i] = new(sql.NullBool)
 		case account.FieldBodyRetentionDays, account.FieldRecordRetentionDays, account.FieldMonthlyLimit, account.FieldStoredBytes, account.FieldDailyBytes:
@@ -254,6 +258,12 @@ func (_m *Account) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.MoveDigest = new(string)
 				*_m.MoveDigest = value.String
+			}
+		case account.FieldOrigins:
+			if value, ok := values[i].(*[]byte); !ok {
+				return fmt.Errorf("unexpected type %T for field origins", values[i])
+			} else if value != nil {
+				_m.Origins = value
 			}
 		case account.FieldChangedAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {

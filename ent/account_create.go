@@ -335,6 +335,10 @@ func (_c *AccountCreate) createSpec() (*Account, *sqlgraph.CreateSpec) {
 		_spec.SetField(account.FieldMoveDigest, field.TypeString, value)
 		_node.MoveDigest = &value
 	}
+	if value, ok := _c.mutation.Origins(); ok {
+		_spec.SetField(account.FieldOrigins, field.TypeBytes, value)
+		_node.Origins = &value
+	}
 	if value, ok := _c.mutation.ChangedAt(); ok {
 		_spec.SetField(account.FieldChangedAt, field.TypeTime, value)
 		_node.ChangedAt = &value

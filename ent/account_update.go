@@ -226,6 +226,12 @@ func (_u *AccountUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.MoveDigestCleared() {
 		_spec.ClearField(account.FieldMoveDigest, field.TypeString)
 	}
+	if value, ok := _u.mutation.Origins(); ok {
+		_spec.SetField(account.FieldOrigins, field.TypeBytes, value)
+	}
+	if _u.mutation.OriginsCleared() {
+		_spec.ClearField(account.FieldOrigins, field.TypeBytes)
+	}
 	if value, ok := _u.mutation.ChangedAt(); ok {
 		_spec.SetField(account.FieldChangedAt, field.TypeTime, value)
 	}
@@ -726,6 +732,12 @@ func (_u *AccountUpdateOne) sqlSave(ctx context.Context) (_node *Account, err er
 	}
 	if _u.mutation.MoveDigestCleared() {
 		_spec.ClearField(account.FieldMoveDigest, field.TypeString)
+	}
+	if value, ok := _u.mutation.Origins(); ok {
+		_spec.SetField(account.FieldOrigins, field.TypeBytes, value)
+	}
+	if _u.mutation.OriginsCleared() {
+		_spec.ClearField(account.FieldOrigins, field.TypeBytes)
 	}
 	if value, ok := _u.mutation.ChangedAt(); ok {
 		_spec.SetField(account.FieldChangedAt, field.TypeTime, value)

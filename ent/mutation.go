@@ -778,6 +778,7 @@ type AccountMutation struct {
 	move_id                  *string
 	move_code                *string
 	move_digest              *string
+	origins                  *[]byte
 	changed_at               *time.Time
 	created_at               *time.Time
 	updated_at               *time.Time
@@ -1304,6 +1305,21 @@ func (m *AccountMutation) MoveDigestCleared() bool {
 	return ok
 }
 
+// Origins returns the value of the "origins" field in the mutation.
+func (m *AccountMutation) Origins() (r []byte, exists bool) {
+	v := m.origins
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OriginsCleared returns if the "origins" field was cleared in this mutation.
+func (m *AccountMutation) OriginsCleared() bool {
+	_, ok := m.clearedFields[account.FieldOrigins]
+	return ok
+}
+
 // ChangedAt returns the value of the "changed_at" field in the mutation.
 func (m *AccountMutation) ChangedAt() (r time.Time, exists bool) {
 	v := m.changed_at
@@ -1449,7 +1465,7 @@ func (m *AccountMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *AccountMutation) Fields() []string {
-	fields := make([]string, 0, 24)
+	fields := make([]string, 0, 25)
 	if m.name != nil {
 		fields = append(fields, account.FieldName)
 	}
@@ -1512,6 +1528,9 @@ func (m *AccountMutation) Fields() []string {
 	}
 	if m.move_digest != nil {
 		fields = append(fields, account.FieldMoveDigest)
+	}
+	if m.origins != nil {
+		fields = append(fields, account.FieldOrigins)
 	}
 	if m.changed_at != nil {
 		fields = append(fields, account.FieldChangedAt)
@@ -1633,6 +1652,9 @@ func (m *AccountMutation) ClearedFields() []string {
 	}
 	if m.FieldCleared(account.FieldMoveDigest) {
 		fields = append(fields, account.FieldMoveDigest)
+	}
+	if m.FieldCleared(account.FieldOrigins) {
+		fields = append(fields, account.FieldOrigins)
 	}
 	if m.FieldCleared(account.FieldChangedAt) {
 		fields = append(fields, account.FieldChangedAt)

@@ -142,11 +142,11 @@ func init() {
 	// account.DefaultForwardRequests holds the default value on creation for the forward_requests field.
 	account.DefaultForwardRequests = accountDescForwardRequests.Default.(bool)
 	// accountDescCreatedAt is the schema descriptor for created_at field.
-	accountDescCreatedAt := accountFields[23].Descriptor()
+	accountDescCreatedAt := accountFields[24].Descriptor()
 	// account.DefaultCreatedAt holds the default value on creation for the created_at field.
 	account.DefaultCreatedAt = accountDescCreatedAt.Default.(func() time.Time)
 	// accountDescUpdatedAt is the schema descriptor for updated_at field.
-	accountDescUpdatedAt := accountFields[24].Descriptor()
+	accountDescUpdatedAt := accountFields[25].Descriptor()
 	// account.DefaultUpdatedAt holds the default value on creation for the updated_at field.
 	account.DefaultUpdatedAt = accountDescUpdatedAt.Default.(func() time.Time)
 	// account.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.

@@ -12,7 +12,7 @@ import (
 )
 
 type accountMoveCommand struct {
-	settingFlags `settings:"tool,POSTRIDER_MASTER_KEY,POSTRIDER_BLOBS"`
+	settingFlags `settings:"tool,POSTRIDER_MASTER_KEY,POSTRIDER_BLOBS,POSTRIDER_BASE_URL"`
 
 	Account string        `arg:"" help:"Email or ID of the account." placeholder:"EMAIL"`
 	To      string        `help:"Base URL of the target." placeholder:"URL" required:""`
@@ -45,11 +45,15 @@ func (c *accountMoveCommand) Run(s *session) error {
 			return err
 		}
 		options, err := s.transferOptions(of, false)
+		if err == nil {
+			err = of.requireBaseURL()
+		}
 		if err != nil {
 			return err
 		}
-		if err := moves.Move(s.ctx, of.store.DB, found.ID, target, moves.Options{Options: options,
-			Patience: c.Wait, Forward: c.Forward, Count: of.statistics().Count}); err != nil {
+		moving := of.moveOptions(options, c.Wait)
+		moving.Forward = c.Forward
+		if err := moves.Move(s.ctx, of.store.DB, found.ID, target, moving); err != nil {
 			return err
 		}
 		return s.print(map[string]string{"account_id": found.ID, "moved_to": target.BaseURL()})

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/postrider/postrider/modules/accounts/moves"
 	"github.com/postrider/postrider/modules/statistics"
 	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/base/setting"
+	"github.com/postrider/postrider/runtime/ops/config"
 	"github.com/postrider/postrider/runtime/ops/store"
 	"github.com/postrider/postrider/runtime/ops/transfer"
 	"github.com/postrider/postrider/runtime/storage/blob"
@@ -19,7 +21,7 @@ import (
 )
 
 type accountExportCommand struct {
-	settingFlags `settings:"tool,POSTRIDER_MASTER_KEY,POSTRIDER_BLOBS"`
+	settingFlags `settings:"tool,POSTRIDER_MASTER_KEY,POSTRIDER_BLOBS,POSTRIDER_BASE_URL"`
 
 	Account          string `arg:"" help:"Email or ID of the account." placeholder:"EMAIL"`
 	To               string `help:"File to write, or - for standard output. A file appears when it is complete." placeholder:"FILE" required:""`
@@ -43,6 +45,9 @@ func (c *accountExportCommand) Run(s *session) error {
 			return err
 		}
 		options, err := s.transferOptions(of, c.WithoutPasswords)
+		if err == nil && c.Move {
+			err = of.requireBaseURL()
+		}
 		if err == nil {
 			options.Secret, err = createSecretFile(c.SecretFile)
 		}
@@ -106,7 +111,21 @@ func readSecretFile(name string) (secret.Key, error) {
 // exportMove exports an account that is being moved.
 func (of services) exportMove(ctx context.Context, d *db.DB, accountID string, to io.Writer,
 	o transfer.Options) (*transfer.Result, error) {
-	return moves.ExportMove(ctx, d, accountID, to, moves.Options{Options: o, Count: of.statistics().Count})
+	return moves.ExportMove(ctx, d, accountID, to, of.moveOptions(o, 0))
+}
+
+func (of services) moveOptions(o transfer.Options, patience time.Duration) moves.Options {
+	return moves.Options{Options: o, BaseURL: config.BaseURL.Get(of.config), Patience: patience,
+		Count: of.statistics().Count}
+}
+
+// requireBaseURL returns an error if the target of a move would not know where this installation is.
+func (of services) requireBaseURL() error {
+	if config.BaseURL.Get(of.config) != "" {
+		return nil
+	}
+	return setting.Mistakes{{Setting: config.BaseURL.Name,
+		Problem: "is required: the target asks this installation about links and bounces of earlier emails"}}
 }
 
 func (of services) statistics() *statistics.Service {

@@ -56,6 +56,8 @@ const (
 	FieldMoveCode = "move_code"
 	// FieldMoveDigest holds the string denoting the move_digest field in the database.
 	FieldMoveDigest = "move_digest"
+	// FieldOrigins holds the string denoting the origins field in the database.
+	FieldOrigins = "origins"
 	// FieldChangedAt holds the string denoting the changed_at field in the database.
 	FieldChangedAt = "changed_at"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
@@ -117,6 +119,7 @@ var Columns = []string{
 	FieldMoveID,
 	FieldMoveCode,
 	FieldMoveDigest,
+	FieldOrigins,
 	FieldChangedAt,
 	FieldCreatedAt,
 	FieldUpdatedAt,

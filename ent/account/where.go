@@ -43,6 +43,11 @@ func System(v bool) predicate.Account {
 	return predicate.Account(sql.FieldEQ(FieldSystem, v))
 }
 
+// Origins applies equality check predicate on the "origins" field. It's identical to OriginsEQ.
+func Origins(v []byte) predicate.Account {
+	return predicate.Account(sql.FieldEQ(FieldOrigins, v))
+}
+
 // NameContainsFold applies the ContainsFold predicate on the "name" field.
 func NameContainsFold(v string) predicate.Account {
 	return predicate.Account(sql.FieldContainsFold(FieldName, v))

@@ -77,6 +77,7 @@ var (
 		{Name: "move_id", Type: field.TypeString, Nullable: true},
 		{Name: "move_code", Type: field.TypeString, Nullable: true},
 		{Name: "move_digest", Type: field.TypeString, Nullable: true},
+		{Name: "origins", Type: field.TypeBytes, Nullable: true},
 		{Name: "changed_at", Type: field.TypeTime, Nullable: true},
 		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
 		{Name: "updated_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
@@ -90,7 +91,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "accounts_plans_accounts",
-				Columns:    []*schema.Column{AccountsColumns[24]},
+				Columns:    []*schema.Column{AccountsColumns[25]},
 				RefColumns: []*schema.Column{PlansColumns[0]},
 				OnDelete:   schema.NoAction,
 			},

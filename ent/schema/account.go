@@ -56,6 +56,8 @@ func (Account) Fields() []ent.Field {
 			Comment("starts the copy at the target; only the source has it"),
 		field.String("move_digest").Optional().Nillable().
 			Comment("SHA-256 of the unfinished work in the exported file"),
+		field.Bytes("origins").Optional().Nillable().Sensitive().
+			Comment("earlier installations with the keys of the moves from there, as JSON, sealed with the master key"),
 		field.Time("changed_at").Optional().Nillable().
 			Comment("when plan, limits or state were last set, by the database clock"),
 		createdAt(),

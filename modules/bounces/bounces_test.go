@@ -14,6 +14,8 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/deliveryreport"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/origins"
+	"github.com/postrider/postrider/modules/accounts/origins/originstest"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/base/intake"
 	"github.com/postrider/postrider/runtime/base/secret"
@@ -25,6 +27,7 @@ import (
 
 const (
 	account = "acc_01kf0m4w7he6x8q2v5b3n9c1ta"
+	other   = "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
 	about   = "msg_01kf0m4w7he6x8q2v5b3n9c1ta"
 	bob     = "bob@example.net"
 )
@@ -37,24 +40,34 @@ type mailroom struct {
 	bounces   []records.LateBounce
 	announced int
 	gone      bool
+	number    int64 // of the recipient
+	others    int   // recipients of the email
 }
 
-func (m *mailroom) Addressee(context.Context, string, int64) (records.Addressee, bool, error) {
+func (m *mailroom) Addressee(_ context.Context, emailID string, number int64) (records.Addressee, bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return records.Addressee{AccountID: account, Address: bob}, !m.gone, m.away
+	return records.Addressee{AccountID: account, Address: bob}, !m.gone && emailID == about && number == m.number, m.away
 }
 
-func (m *mailroom) RecipientAt(_ context.Context, emailID, address string) (int64, bool, error) {
-	return 7, emailID == about && address == bob, nil
+func (m *mailroom) RecipientAt(_ context.Context, accountID, emailID, address string) (int64, bool, error) {
+	return m.number, accountID == account && emailID == about && address == bob, nil
 }
 
-func (m *mailroom) LockAddressee(ctx context.Context, tx db.Execer, _ string,
-	_ int64) (records.Addressee, bool, error) {
+func (m *mailroom) OwnerOf(_ context.Context, emailID string) (records.EmailOwner, bool, error) {
+	owner := records.EmailOwner{AccountID: account}
+	if m.others == 0 {
+		owner.OnlyRecipient = m.number
+	}
+	return owner, emailID == about, m.away
+}
+
+func (m *mailroom) LockAddressee(ctx context.Context, tx db.Execer, emailID string,
+	number int64) (records.Addressee, bool, error) {
 	if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(1)`); err != nil { // like the row lock does
 		return records.Addressee{}, false, err
 	}
-	return m.Addressee(ctx, "", 0)
+	return m.Addressee(ctx, emailID, number)
 }
 
 func (m *mailroom) BounceLate(_ context.Context, _ db.Execer, b records.LateBounce) (bool, error) {
@@ -84,23 +97,33 @@ type nobody struct{}
 
 func (nobody) Wake() {}
 
-// masterKey is that of all worlds.
-var masterKey = secret.NewKey()
-
 type world struct {
 	*Service
 
 	db   *db.DB
 	mail *mailroom
 	home *home
+	side *originstest.Installation
 	mark Mark
 	path string
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{db: dbtest.New(t), mail: &mailroom{}, home: &home{}, mark: Mark{EmailID: about, RecipientID: 7}}
-	paths, err := returnpath.New(make([]byte, 32))
+	return newWorldWith(t, 7)
+}
+
+// newWorldWith starts an installation with a new master key, in which the recipient has a number.
+func newWorldWith(t *testing.T, number int64) *world {
+	t.Helper()
+	w := &world{db: dbtest.New(t), mail: &mailroom{number: number}, home: &home{},
+		mark: Mark{EmailID: about, RecipientID: number}}
+	box, err := secret.NewBox(secret.NewKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.side = originstest.New(t, w.db, box)
+	paths, err := returnpath.New(box.Derive("return path"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,14 +134,11 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	box, err := secret.NewBox(masterKey)
-	if err != nil {
-		t.Fatal(err)
-	}
 	if w.Service, err = New(Params{DB: w.db, Mail: w.mail, Bus: nobody{}, ReturnPaths: paths, Budget: held,
-		Accounts: w.home, Keys: box, Logger: slog.New(slog.DiscardHandler)}); err != nil {
+		Accounts: w.home, Origins: w.side.Origins, Logger: slog.New(slog.DiscardHandler)}); err != nil {
 		t.Fatal(err)
 	}
+	w.side.Witnesses[origins.ReturnPath] = w.Confirm
 	dbtest.Exec(t, w.db, `INSERT INTO emails (id, account_id, domain_id, "from", from_address, "to", subject, message_id, status, last_event)
 		VALUES ($1, $2, 'dom_01kf0m4w7he6x8q2v5b3n9c1ta', 'a@dev.test', 'a@dev.test', jsonb_build_array($3::text), 's', 'x@dev.test', 'delivered', 'email.delivered')`,
 		about, account, bob)

@@ -16,6 +16,8 @@
 //     select the line of a report with several recipients.
 //   - A report about an account that has moved is forwarded to the installation that has it. 250 follows its response.
 //     During the move, the reporting system retries.
+//   - A return path that an earlier installation of the account has created is accepted once that installation has
+//     confirmed it (modules/accounts/origins).
 //   - A report that is neither a failure nor a complaint is recorded and changes nothing.
 //   - The stored line of a report contains no mail addresses, and so no erased ones.
 //

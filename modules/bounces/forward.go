@@ -3,9 +3,6 @@ package bounces
 import (
 	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,24 +11,23 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/origins"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/id"
-	"github.com/postrider/postrider/runtime/base/secret"
 )
 
-// Reports about an account that has moved are forwarded to the installation that has it. It accepts them if it knows
-// the master key of this one, with which the requests are signed, and finds the recipient by address, because its ids
-// differ.
+// Reports about an account that has moved are forwarded to the installation that has it, signed with the key of the
+// move. It finds the recipient by address, because its ids differ.
 const (
 	// ForwardPath is where an installation receives reports from those that accounts have moved from.
 	ForwardPath = "/api/moves/reports"
-	// SignatureHeader contains the HMAC-SHA256 of the body.
-	SignatureHeader = "Postrider-Signature"
 	// MaxForwarded is the maximum size of the body in bytes.
 	MaxForwarded = 2*maxRead + 4<<10
 
 	forwardPatience = 30 * time.Second
+	forwardPurpose  = "forwarded report"
+	maxHops         = 4 // installations that forward a report
 )
 
 // ErrMoving is the error for a report about an account that is being moved.
@@ -39,31 +35,28 @@ var ErrMoving = errors.New("the account of the return path is being moved")
 
 // forwarded is the body of a request to ForwardPath.
 type forwarded struct {
+	AccountID  string     `json:"account_id"`
 	EmailID    string     `json:"email_id"`
 	Recipient  string     `json:"recipient"`
 	RemoteAddr netip.Addr `json:"remote_addr"`
 	Report     []byte     `json:"report"` // what Receive has examined
+	Hops       int        `json:"hops"`   // installations that have forwarded it
 }
 
-// forwarder signs, sends and verifies forwarded reports.
-type forwarder struct {
-	keys   [][]byte // the first signs, all verify
-	client *http.Client
-}
-
-func newForwarder(box *secret.Box) forwarder {
-	return forwarder{box.DeriveEach("forwarded report"), &http.Client{Timeout: forwardPatience,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
-}
-
-func sign(key, body []byte) string {
-	h := hmac.New(sha256.New, key)
-	h.Write(body)
-	return hex.EncodeToString(h.Sum(nil))
+func newForwardClient() *http.Client {
+	return &http.Client{Timeout: forwardPatience,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // send returns when the other installation has stored the report. Errors other than ErrGone are temporary.
-func (f forwarder) send(ctx context.Context, baseURL string, report forwarded) error {
+func (s *Service) send(ctx context.Context, baseURL string, report forwarded) error {
+	key, err := s.origins.DeriveLatest(ctx, report.AccountID, forwardPurpose)
+	if err == nil && key == nil {
+		err = errors.New("the account has moved without a key")
+	}
+	if err != nil {
+		return err
+	}
 	body, err := json.Marshal(report)
 	if err != nil {
 		return err
@@ -73,8 +66,8 @@ func (f forwarder) send(ctx context.Context, baseURL string, report forwarded) e
 		return err
 	}
 	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set(SignatureHeader, sign(f.keys[0], body))
-	response, err := f.client.Do(request)
+	request.Header.Set(origins.SignatureHeader, origins.Sign(key, body))
+	response, err := s.client.Do(request)
 	if err != nil {
 		return err
 	}
@@ -90,14 +83,6 @@ func (f forwarder) send(ctx context.Context, baseURL string, report forwarded) e
 	return fmt.Errorf("%s responded with status %d to a report", baseURL, response.StatusCode)
 }
 
-func (f forwarder) verify(body []byte, signature string) bool {
-	genuine := false
-	for _, key := range f.keys {
-		genuine = hmac.Equal([]byte(sign(key, body)), []byte(signature)) || genuine
-	}
-	return genuine
-}
-
 // residence returns where an account is.
 func (s *Service) residence(ctx context.Context, accountID string) (accounts.Residence, error) {
 	if id.IsTestTenant(accountID) { // test data does not move
@@ -111,8 +96,7 @@ func (s *Service) residence(ctx context.Context, accountID string) (accounts.Res
 }
 
 // handOver forwards a report if its account has moved, and reports whether it did. Error: ErrMoving, ErrGone.
-func (s *Service) handOver(ctx context.Context, about records.Addressee, emailID string, remote netip.Addr,
-	report []byte) (bool, error) {
+func (s *Service) handOver(ctx context.Context, about records.Addressee, a received) (bool, error) {
 	at, err := s.residence(ctx, about.AccountID)
 	switch {
 	case err != nil:
@@ -122,25 +106,33 @@ func (s *Service) handOver(ctx context.Context, about records.Addressee, emailID
 	case at.MovedTo == "":
 		return false, nil
 	}
-	return true, s.forward.send(ctx, at.MovedTo, forwarded{emailID, about.Address, remote, report})
+	return true, s.send(ctx, at.MovedTo, forwarded{about.AccountID, a.mark.EmailID, about.Address, a.remote, a.text,
+		a.hops + 1})
 }
 
 // ReceiveForwarded stores a report that another installation has forwarded, as Receive does. Errors: Invalid, also if
-// the signature is not that of a master key of this installation; NotFound; Unavailable.
+// the report is not signed with the key of a move of its account; NotFound; Unavailable.
 func (s *Service) ReceiveForwarded(ctx context.Context, body []byte, signature string) error {
-	if !s.forward.verify(body, signature) {
-		return fault.Invalidf("The signature of the report is not genuine")
-	}
 	var got forwarded
 	if json.Unmarshal(body, &got) != nil {
 		return fault.Invalidf("The body must be a forwarded report")
 	}
-	recipientID, known, err := s.mail.RecipientAt(ctx, got.EmailID, got.Recipient)
+	keys, err := s.origins.DeriveEach(ctx, got.AccountID, forwardPurpose)
+	switch {
+	case err != nil:
+		return fault.DatabaseUnavailable(err)
+	case !origins.Verify(keys, body, signature):
+		return fault.Invalidf("The signature of the report is not genuine")
+	case got.Hops > maxHops:
+		return fault.Invalidf("The installations of the account forward to each other")
+	}
+	recipientID, known, err := s.mail.RecipientAt(ctx, got.AccountID, got.EmailID, got.Recipient)
 	if err == nil && !known {
 		err = ErrGone
 	}
 	if err == nil {
-		err = s.store(ctx, Mark{EmailID: got.EmailID, RecipientID: recipientID}, got.RemoteAddr, got.Report)
+		err = s.store(ctx, received{Mark{EmailID: got.EmailID, RecipientID: recipientID}, got.RemoteAddr, got.Report,
+			got.Hops})
 	}
 	switch {
 	case errors.Is(err, ErrGone):

@@ -9,17 +9,19 @@ import (
 	"testing"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/origins"
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
 // A report about an account that has moved is stored where it is, once, and not here.
 func TestReportsFollowMovedAccount(t *testing.T) {
 	t.Parallel()
-	source, target := newWorld(t), newWorld(t)
+	source, target := newWorldWith(t, 7), newWorldWith(t, 8)
+	source.side.Move(t, account, target.side)
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err == nil {
-			err = target.ReceiveForwarded(r.Context(), body, r.Header.Get(SignatureHeader))
+			err = target.ReceiveForwarded(r.Context(), body, r.Header.Get(origins.SignatureHeader))
 		}
 		switch fault.KindOf(err) {
 		case fault.NotFound:
@@ -50,7 +52,7 @@ func TestReportsFollowMovedAccount(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if rows := target.reports(t); len(rows) != 1 || !rows[0].Effective || rows[0].RemoteAddr != "192.0.2.1" {
+	if rows := target.reports(t); len(rows) != 1 || !rows[0].Effective || rows[0].RecipientID != 8 || rows[0].RemoteAddr != "192.0.2.1" {
 		t.Errorf("the target has the reports %v, want one with an effect", rows)
 	}
 	if rows := source.reports(t); len(rows) != 0 || len(source.mail.bounces) != 0 {
@@ -64,19 +66,37 @@ func TestReportsFollowMovedAccount(t *testing.T) {
 
 func TestForgedForwardIsRefused(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	genuine := `{"email_id":"` + about + `","recipient":"` + bob + `","remote_addr":"192.0.2.1","report":""}`
-	signature := sign(w.forward.keys[0], []byte(genuine))
+	source, target := newWorld(t), newWorld(t)
+	source.side.Move(t, account, target.side)
+	key, err := source.origins.DeriveLatest(t.Context(), account, forwardPurpose)
+	if err != nil {
+		t.Fatal(err)
+	}
+	genuine := `{"account_id":"` + account + `","email_id":"` + about + `","recipient":"` + bob + `","remote_addr":"192.0.2.1","report":""}`
+	signature := origins.Sign(key, []byte(genuine))
+	looping := strings.Replace(genuine, `"report"`, `"hops":5,"report"`, 1)
+	others := strings.Replace(genuine, account, other, 1)
 	for name, c := range map[string]struct{ body, signature string }{
-		"another body": {strings.Replace(genuine, bob, "carol@example.net", 1), signature},
-		"no signature": {genuine, ""},
-		"another key":  {genuine, sign([]byte("other"), []byte(genuine))},
+		"another body":    {strings.Replace(genuine, bob, "carol@example.net", 1), signature},
+		"no signature":    {genuine, ""},
+		"another key":     {genuine, origins.Sign([]byte("other"), []byte(genuine))},
+		"another account": {others, origins.Sign(key, []byte(others))},
+		"a loop":          {looping, origins.Sign(key, []byte(looping))},
 	} {
-		if err := w.ReceiveForwarded(t.Context(), []byte(c.body), c.signature); fault.KindOf(err) != fault.Invalid {
+		if err := target.ReceiveForwarded(t.Context(), []byte(c.body), c.signature); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("%s returned %v, want Invalid", name, err)
 		}
 	}
-	if len(w.reports(t)) != 0 {
+	// An account that has moved from the same source, too, has another key, and no access to this email.
+	source.side.Move(t, other, target.side)
+	if key, err = source.origins.DeriveLatest(t.Context(), other, forwardPurpose); err != nil {
+		t.Fatal(err)
+	}
+	if err := target.ReceiveForwarded(t.Context(), []byte(others), origins.Sign(key, []byte(others))); fault.KindOf(err) !=
+		fault.NotFound {
+		t.Errorf("a report about the email of another account returned %v, want NotFound", err)
+	}
+	if len(target.reports(t)) != 0 {
 		t.Error("a forged report was stored")
 	}
 }

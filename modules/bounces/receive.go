@@ -32,11 +32,20 @@ func (s *Service) Receive(ctx context.Context, mark Mark, remote netip.Addr, raw
 	if _, err := io.Copy(io.Discard, raw); err != nil {
 		return fmt.Errorf("read a report: %w", err)
 	}
-	return s.store(ctx, mark, remote, text)
+	return s.store(ctx, received{mark, remote, text, 0})
 }
 
-// store stores the examined part of a report, or forwards it if the account has moved.
-func (s *Service) store(ctx context.Context, mark Mark, remote netip.Addr, text []byte) error {
+// received is the examined part of a report that was received completely.
+type received struct {
+	mark   Mark
+	remote netip.Addr
+	text   []byte
+	hops   int // installations that have forwarded it
+}
+
+// store stores a report, or forwards it if the account has moved.
+func (s *Service) store(ctx context.Context, got received) error {
+	mark, remote, text := got.mark, got.remote, got.text
 	to, known, err := s.mail.Addressee(ctx, mark.EmailID, mark.RecipientID)
 	if err != nil {
 		return fmt.Errorf("store a report: %w", err)
@@ -44,7 +53,7 @@ func (s *Service) store(ctx context.Context, mark Mark, remote netip.Addr, text 
 	if !known {
 		return ErrGone
 	}
-	if gone, err := s.handOver(ctx, to, mark.EmailID, remote, text); gone || err != nil {
+	if gone, err := s.handOver(ctx, to, got); gone || err != nil {
 		return err
 	}
 	parsed, err := dsn.Parse(bytes.NewReader(text))

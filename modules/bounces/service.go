@@ -4,14 +4,15 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/origins"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/base/intake"
-	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/mail/returnpath"
 	"github.com/postrider/postrider/runtime/storage/db"
 )
@@ -20,7 +21,8 @@ import (
 type Mail interface {
 	Addressee(ctx context.Context, emailID string, recipientID int64) (records.Addressee, bool, error)
 	LockAddressee(ctx context.Context, tx db.Execer, emailID string, recipientID int64) (records.Addressee, bool, error)
-	RecipientAt(ctx context.Context, emailID, address string) (recipientID int64, known bool, err error)
+	RecipientAt(ctx context.Context, accountID, emailID, address string) (recipientID int64, known bool, err error)
+	OwnerOf(ctx context.Context, emailID string) (owner records.EmailOwner, known bool, err error)
 	BounceLate(ctx context.Context, tx db.Execer, b records.LateBounce) (changed bool, err error)
 	Announce(ctx context.Context, tx db.Execer, notices ...records.Notice) (known int, err error)
 }
@@ -53,8 +55,8 @@ type Params struct {
 	Bus         Bus
 	ReturnPaths *returnpath.Signer
 	Accounts    Accounts
-	Keys        *secret.Box    // signs and verifies forwarded reports
-	Budget      *intake.Budget // for incoming reports
+	Origins     *origins.Service `optional:"true"` // nil: no account has moved
+	Budget      *intake.Budget   // for incoming reports
 	Logger      *slog.Logger
 }
 
@@ -65,7 +67,8 @@ type Service struct {
 	bus      Bus
 	paths    *returnpath.Signer
 	accounts Accounts
-	forward  forwarder
+	origins  *origins.Service
+	client   *http.Client // for forwarded reports
 	budget   *intake.Budget
 	logger   *slog.Logger
 }
@@ -76,19 +79,24 @@ func New(p Params) (*Service, error) {
 		return nil, errors.New("bounces: Budget is required")
 	}
 	return &Service{db: p.DB, mail: p.Mail, bus: p.Bus, paths: p.ReturnPaths, accounts: p.Accounts,
-		forward: newForwarder(p.Keys), budget: p.Budget, logger: p.Logger}, nil
+		origins: p.Origins, client: newForwardClient(), budget: p.Budget, logger: p.Logger}, nil
 }
 
 // MarkOf returns the mark of an address that accepts reports. Errors: ErrNotOurs, ErrForged, ErrExpired,
 // ErrGone, or a failed lookup.
 func (s *Service) MarkOf(ctx context.Context, address string) (Mark, error) {
 	mark, err := s.paths.Parse(address, time.Now())
+	if err == nil {
+		var known bool
+		if _, known, err = s.mail.Addressee(ctx, mark.EmailID, mark.RecipientID); err == nil && !known {
+			err = ErrGone
+		}
+	}
+	if errors.Is(err, ErrForged) || errors.Is(err, ErrGone) {
+		return s.movedMark(ctx, address, err)
+	}
 	if err != nil {
 		return Mark{}, err
 	}
-	_, known, err := s.mail.Addressee(ctx, mark.EmailID, mark.RecipientID)
-	if err == nil && !known {
-		err = ErrGone
-	}
-	return mark, err
+	return mark, nil
 }

@@ -44,6 +44,9 @@ type linker struct {
 	keys [][]byte // the first one signs; all are accepted
 }
 
+// linkPurpose is the purpose of the keys of links.
+const linkPurpose = "unsubscribe links"
+
 // Link returns the URL that unsubscribes. The same input always returns the same link.
 func (s *Service) Link(u Unsubscribe) string {
 	return s.links.base + LinkPrefix + s.links.token(u)
@@ -63,18 +66,35 @@ func (l linker) sign(body []byte) string {
 	return base64.RawURLEncoding.EncodeToString(slices.Concat(body, linkMAC(l.keys[0], body)))
 }
 
-// parse parses a token. Each token has exactly one valid encoding; any other is rejected as forged.
+// parse parses a token.
 func (l linker) parse(token string) (Unsubscribe, error) {
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
-	if err != nil || len(raw) <= 1+macSize || base64.RawURLEncoding.EncodeToString(raw) != token {
-		return Unsubscribe{}, errForged
+	body, sum, err := decodeToken(token)
+	if err != nil {
+		return Unsubscribe{}, err
 	}
-	body, sum := raw[:len(raw)-macSize], raw[len(raw)-macSize:]
 	genuine := false
 	for _, key := range l.keys { // tries all keys, even after a match, to take constant time
 		genuine = hmac.Equal(sum, linkMAC(key, body)) || genuine
 	}
-	if !genuine || body[0] != linkVersion {
+	if !genuine {
+		return Unsubscribe{}, errForged
+	}
+	return decodeBody(body)
+}
+
+// decodeToken decodes a token without verifying it. Each token has exactly one valid encoding; any other is rejected as
+// forged.
+func decodeToken(token string) (body, sum []byte, err error) {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	if err != nil || len(raw) <= 1+macSize || base64.RawURLEncoding.EncodeToString(raw) != token {
+		return nil, nil, errForged
+	}
+	return raw[:len(raw)-macSize], raw[len(raw)-macSize:], nil
+}
+
+// decodeBody decodes and validates the body of a token. It does not verify the signature.
+func decodeBody(body []byte) (Unsubscribe, error) {
+	if body[0] != linkVersion {
 		return Unsubscribe{}, errForged
 	}
 	var u Unsubscribe

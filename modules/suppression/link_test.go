@@ -75,10 +75,10 @@ func TestLinksSurviveKeyRotation(t *testing.T) {
 	if !found {
 		t.Fatal(link)
 	}
-	if got, err := w.process(t, newer, older).Read(token); err != nil || got != u {
+	if got, err := w.process(t, newer, older).Read(t.Context(), token); err != nil || got != u {
 		t.Errorf("with both keys, parse returned %+v, %v", got, err)
 	}
-	if _, err := w.process(t, newer).Read(token); err == nil {
+	if _, err := w.process(t, newer).Read(t.Context(), token); err == nil {
 		t.Error("a token was accepted without its key")
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/fx"
 
+	"github.com/postrider/postrider/modules/accounts/origins"
 	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/base/worker"
 	"github.com/postrider/postrider/runtime/storage/db"
@@ -28,6 +29,7 @@ type Params struct {
 	DB      *db.DB
 	Bus     Bus
 	Box     *secret.Box
+	Origins *origins.Service `optional:"true"` // nil: no account has moved
 	Cursors *page.Codec
 	Logger  *slog.Logger
 	Workers *worker.Metrics `optional:"true"`
@@ -41,6 +43,7 @@ type Service struct {
 	log     *slog.Logger
 	hashes  hasher
 	links   linker
+	origins *origins.Service
 
 	tasks *worker.Tasks // the pass that rehashes rows
 }
@@ -50,9 +53,9 @@ func New(p Params) (*Service, error) {
 	if err := p.Config.Validate(); err != nil {
 		return nil, err
 	}
-	return &Service{db: p.DB, bus: p.Bus, cursors: p.Cursors, log: p.Logger,
+	return &Service{db: p.DB, bus: p.Bus, cursors: p.Cursors, log: p.Logger, origins: p.Origins,
 		tasks:  worker.NewTasks(p.Logger, p.Workers),
 		hashes: hasher{keys: p.Box.DeriveEach("suppression addresses"), mailboxes: p.Config.Mailboxes},
-		links:  linker{base: strings.TrimSuffix(p.Config.BaseURL, "/"), keys: p.Box.DeriveEach("unsubscribe links")},
+		links:  linker{base: strings.TrimSuffix(p.Config.BaseURL, "/"), keys: p.Box.DeriveEach(linkPurpose)},
 	}, nil
 }

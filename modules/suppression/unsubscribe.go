@@ -2,6 +2,7 @@ package suppression
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/postrider/postrider/ent"
@@ -17,12 +18,16 @@ const (
 	SourcePage     = "page"      // our page, opened from the link
 )
 
-// Read parses the token of a link. For every invalid token it returns the same NotFound error.
-func (s *Service) Read(token string) (Unsubscribe, error) {
-	u, err := s.links.parse(token)
-	if err != nil {
+// Read parses the token of a link. For every invalid token it returns the same NotFound error. It returns Unavailable if
+// an earlier installation of the account must confirm the token and does not respond.
+func (s *Service) Read(ctx context.Context, token string) (Unsubscribe, error) {
+	u, err := s.readToken(ctx, token)
+	switch {
+	case errors.Is(err, errForged):
 		return Unsubscribe{}, (&fault.Error{Kind: fault.NotFound, Code: fault.CodeNotFound, Message: "No such link"}).
 			WithCause(err)
+	case err != nil:
+		return Unsubscribe{}, fault.DatabaseUnavailable(err)
 	}
 	return u, nil
 }

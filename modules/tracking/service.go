@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/fx"
 
+	"github.com/postrider/postrider/modules/accounts/origins"
 	"github.com/postrider/postrider/modules/tracking/linkrules"
 	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/base/telemetry"
@@ -42,6 +43,7 @@ type Params struct {
 	Bus       Bus
 	Announcer Announcer `optional:"true"` // nil: record without publishing
 	Rules     *linkrules.Rules
+	Origins   *origins.Service `optional:"true"` // nil: no account has moved
 	Box       *secret.Box
 	Logger    *slog.Logger
 	Registry  prometheus.Registerer `optional:"true"`
@@ -53,6 +55,7 @@ type Service struct {
 	bus       Bus
 	announcer Announcer
 	rules     *linkrules.Rules
+	origins   *origins.Service
 	tokens    tokens
 	machines  classifier
 	recorder  *recorder
@@ -68,7 +71,7 @@ func New(p Params) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{db: p.DB, bus: p.Bus, announcer: p.Announcer, rules: p.Rules,
+	s := &Service{db: p.DB, bus: p.Bus, announcer: p.Announcer, rules: p.Rules, origins: p.Origins,
 		tokens: tokens{p.Box.DeriveEach(tokenPurpose)}, machines: known,
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Subsystem: "tracking",
 			Name: "refused_total",
@@ -100,15 +103,19 @@ var ErrWithheld = errors.New("tracked link is withheld")
 const reasonHost = "other_host"
 
 // Read returns the contents of a token requested on a host, as in the Host header. It returns ErrForged for a
-// token that is not authentic or belongs to another host, and ErrWithheld for a click that must not redirect.
-// Only a link under a former tracking host queries the database; any other error means that the query failed.
+// token that is not authentic or belongs to another host, and ErrWithheld for a click that must not redirect. Any other
+// error is temporary: only a link under a former tracking host and one that this installation has not signed query the
+// database.
 func (s *Service) Read(ctx context.Context, kind TokenKind, token, host string) (LinkToken, error) {
 	own, name := s.rules.IsOwn(host), ownHost
 	if !own {
 		name = clientip.HostName(host)
 	}
-	mark, err := s.tokens.parse(token, name)
-	if err != nil || mark.Kind != kind {
+	mark, err := s.readToken(ctx, token, name)
+	switch {
+	case err != nil:
+		return LinkToken{}, err
+	case mark.Kind != kind:
 		return LinkToken{}, ErrForged
 	}
 	if !own {
@@ -128,17 +135,6 @@ func (s *Service) Read(ctx context.Context, kind TokenKind, token, host string) 
 		return LinkToken{}, ErrWithheld
 	}
 	return mark, nil
-}
-
-// Move reports whether the account of a link that was requested on a host is being moved to another installation or has
-// moved there. Its visits are then not recorded here. to is the base URL that answers the same link; it is empty during
-// the move, and on a tracking host, which the signature of the link names.
-func (s *Service) Move(accountID, host string) (to string, moving bool) {
-	to, moving = s.rules.Move(accountID)
-	if !s.rules.IsOwn(host) {
-		to = ""
-	}
-	return to, moving
 }
 
 // Record queues a visit for recording. It never waits (see recorder).

@@ -124,22 +124,26 @@ func writeSigned(mac hash.Hash, body []byte, host string) {
 	}
 }
 
-// parse parses a token requested on a host, or on ownHost. Each token has exactly one valid encoding; any other
-// is forged.
+// parse parses a token requested on a host, or on ownHost.
 func (t tokens) parse(token, host string) (LinkToken, error) {
-	if len(token) > longestToken {
+	body, sum, err := decodeToken(token)
+	if err != nil || !t.isAuthentic(body, sum, host) {
 		return LinkToken{}, ErrForged
+	}
+	return decodeMark(body)
+}
+
+// decodeToken decodes a token without verifying it. Each token has exactly one valid encoding; any other is forged.
+func decodeToken(token string) (body, sum []byte, err error) {
+	if len(token) > longestToken {
+		return nil, nil, ErrForged
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	// The decoder ignores line breaks, so reject them here.
 	if err != nil || len(raw) < headSize+macSize || base64.RawURLEncoding.EncodedLen(len(raw)) != len(token) {
-		return LinkToken{}, ErrForged
+		return nil, nil, ErrForged
 	}
-	body, sum := raw[:len(raw)-macSize], raw[len(raw)-macSize:]
-	if !t.isAuthentic(body, sum, host) {
-		return LinkToken{}, ErrForged
-	}
-	return decodeMark(body)
+	return raw[:len(raw)-macSize], raw[len(raw)-macSize:], nil
 }
 
 // isAuthentic reports whether any key verifies the signature. It tries every key, in constant time.
@@ -153,7 +157,7 @@ func (t tokens) isAuthentic(body, sum []byte, host string) bool {
 	return fits
 }
 
-// decodeMark decodes a body with a valid signature, and validates it anyway.
+// decodeMark decodes and validates a body. It does not verify the signature.
 func decodeMark(body []byte) (m LinkToken, err error) {
 	if m.AccountID, err = formatID(id.Account, body[1:1+uuidSize]); err != nil {
 		return LinkToken{}, err

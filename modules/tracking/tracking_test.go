@@ -13,9 +13,12 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/engagement"
+	"github.com/postrider/postrider/modules/accounts/origins"
+	"github.com/postrider/postrider/modules/accounts/origins/originstest"
 	"github.com/postrider/postrider/modules/tracking/linkrules"
 	"github.com/postrider/postrider/runtime/base/expect"
 	"github.com/postrider/postrider/runtime/base/id"
+	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 	"github.com/postrider/postrider/runtime/work/event"
@@ -57,20 +60,29 @@ type world struct {
 	*listener
 
 	db       *db.DB
+	home     *originstest.Installation
 	ada, eve string // account ids
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
+	return newWorldWith(t, pinnedKey(t))
+}
+
+// newWorldWith starts an installation with these master keys, from and to which accounts can move.
+func newWorldWith(t *testing.T, box *secret.Box) *world {
+	t.Helper()
 	w := &world{listener: &listener{}, db: dbtest.New(t), ada: id.New(id.Account), eve: id.New(id.Account)}
+	w.home = originstest.New(t, w.db, box)
 	rules := linkrules.New(linkrules.Params{Config: linkrules.Config{OwnHosts: []string{"mail.example.org",
 		"old.example.org"}, Refresh: time.Nanosecond}, DB: w.db, Logger: quietLogger()})
 	var err error
 	w.Service, err = New(Params{Rules: rules, Config: Config{BaseURL: testBase}, DB: w.db, Bus: w.listener,
-		Announcer: w.listener, Box: pinnedKey(t), Logger: quietLogger(), Registry: prometheus.NewRegistry()})
+		Announcer: w.listener, Box: box, Origins: w.home.Origins, Logger: quietLogger(), Registry: prometheus.NewRegistry()})
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.home.Witnesses[origins.TrackedLink] = w.Confirm
 	return w
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/postrider/postrider/modules/accounts/origins"
 	"github.com/postrider/postrider/modules/bounces"
 	"github.com/postrider/postrider/rest/callbacks"
 	"github.com/postrider/postrider/runtime/base/fault"
@@ -44,7 +45,7 @@ func TestForwardedReportsAreStoredOrRefused(t *testing.T) {
 		"another path": {http.MethodPost, bounces.ForwardPath + "/x", "good", "genuine", http.StatusNotFound},
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), c.method, c.path, strings.NewReader(c.body))
-		r.Header.Set(bounces.SignatureHeader, c.signature)
+		r.Header.Set(origins.SignatureHeader, c.signature)
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, r)
 		if w.Code != c.status {

@@ -2,7 +2,6 @@ package callbacks
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"net/http"
 
@@ -17,10 +16,10 @@ type signedHandler struct {
 	signature string // header field
 	limit     int64  // bytes of a body
 	turn      *intake.Pool
-	receive   func(ctx context.Context, body []byte, signature string) error
-	response  string // JSON; 204 without a body if empty
-	log       *slog.Logger
-	failed    string // log message of an unexpected error
+	// receive returns the response: JSON, or nothing for 204.
+	receive func(ctx context.Context, body []byte, signature string) ([]byte, error)
+	log     *slog.Logger
+	failed  string // log message of an unexpected error
 }
 
 // ServeHTTP implements http.Handler.
@@ -37,30 +36,31 @@ func (h *signedHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "Method not allowed: use POST", http.StatusMethodNotAllowed)
 		return
 	}
-	if err := h.take(w, r); err != nil {
+	response, err := h.take(w, r)
+	if err != nil {
 		refuse(w, r, h.log, h.failed, err)
 		return
 	}
-	if h.response == "" {
+	if len(response) == 0 {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	if _, err := io.WriteString(w, h.response); err != nil {
+	if _, err := w.Write(response); err != nil { //nolint:gosec // G705: JSON
 		h.log.DebugContext(r.Context(), "client closed the connection", telemetry.KeyError, err)
 	}
 }
 
-func (h *signedHandler) take(w http.ResponseWriter, r *http.Request) error {
+func (h *signedHandler) take(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	body, err := readBody(w, r, h.limit)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	// Unauthenticated clients can post. Wait for the turn after the body was read, so that a client that stalls does
 	// not occupy it.
 	release, err := h.turn.Take(r.Context(), intake.Tenant{Account: h.path}, 1, patience)
 	if err != nil {
-		return fault.DatabaseUnavailable(err)
+		return nil, fault.DatabaseUnavailable(err)
 	}
 	defer release()
 	return h.receive(r.Context(), body, r.Header.Get(h.signature))

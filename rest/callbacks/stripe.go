@@ -28,6 +28,8 @@ const (
 // and disables an endpoint that always refuses. An event about an unknown customer is therefore accepted and ignored.
 func NewStripe(events Events, log *slog.Logger) http.Handler {
 	return &signedHandler{path: StripePath, signature: "Stripe-Signature", limit: stripeBodyLimit,
-		turn: intake.NewPool(stripeConcurrency), receive: events.HandleEvent, response: `{"ok":true}`, log: log,
-		failed: "cannot store an event of the payment provider"}
+		turn: intake.NewPool(stripeConcurrency), log: log, failed: "cannot store an event of the payment provider",
+		receive: func(ctx context.Context, body []byte, signature string) ([]byte, error) {
+			return []byte(`{"ok":true}`), events.HandleEvent(ctx, body, signature)
+		}}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts/brand"
 	"github.com/postrider/postrider/modules/accounts/desk"
 	"github.com/postrider/postrider/modules/accounts/exports"
+	"github.com/postrider/postrider/modules/accounts/origins"
 	"github.com/postrider/postrider/modules/accounts/plans"
 	"github.com/postrider/postrider/modules/accounts/storage"
 	"github.com/postrider/postrider/modules/accounts/team"
@@ -81,7 +82,7 @@ var registry = []Module{
 	{
 		Name: "accounts", Line: "accounts, users, API keys, plans and their limits", Always: true,
 		Option: fx.Options(fx.Provide(accountsConfig), accounts.Module, team.Module, audit.Module, brand.Module,
-			plans.Module, exports.Module, storage.Module),
+			plans.Module, exports.Module, storage.Module, origins.Module),
 		Graph: []part{
 			provideGraph(func(p *graph.Parts, s *plans.Service) { p.Usage = s }),
 			provideGraph(func(p *graph.Parts, s *node.Node) { p.Processes = s }),
@@ -91,7 +92,7 @@ var registry = []Module{
 			routesOf(func(s *brand.Service) api.Routes { return restaccount.BrandRoutes(s) }),
 			routesOf(func(s *accounts.Service) api.Routes { return restaccount.KeyRoutes(s) }),
 		},
-		Edges: accountMoves,
+		Edges: fx.Options(accountMoves, movedQuestions),
 	},
 	{
 		Name: "domains", Line: "sending domains: keys, DNS records, verification, the sandbox domain",

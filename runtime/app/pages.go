@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts/admission"
 	"github.com/postrider/postrider/modules/accounts/brand"
 	"github.com/postrider/postrider/modules/accounts/moves"
+	"github.com/postrider/postrider/modules/accounts/origins"
 	"github.com/postrider/postrider/modules/billing"
 	"github.com/postrider/postrider/modules/bounces"
 	"github.com/postrider/postrider/modules/devinbox"
@@ -104,10 +105,10 @@ var unsubscribeLinks = fx.Options(
 )
 
 // accountMoves receives accounts from other installations.
-var accountMoves = provideLinks(func(a *accounts.Service, d *db.DB, box *secret.Box, objects blob.Store, o Options,
-	cfg setting.Values, log *slog.Logger) (link, error) {
+var accountMoves = provideLinks(func(a *accounts.Service, from *origins.Service, d *db.DB, box *secret.Box,
+	objects blob.Store, o Options, cfg setting.Values, log *slog.Logger) (link, error) {
 	door, err := admission.New(a, nil, config.TrustedProxies.Get(cfg), config.BaseURL.Get(cfg))
-	receiver := &moves.Receiver{DB: d, Accounts: a, Options: transfer.Options{Box: box, Program: o.Version,
+	receiver := &moves.Receiver{DB: d, Accounts: a, Origins: from, Options: transfer.Options{Box: box, Program: o.Version,
 		Objects: objects, Credentials: true, Subtract: statistics.SubtractImported, Progress: func(string) {}}}
 	return link{prefix: moves.Path, handler: restmoves.New(receiver, door, log)}, err
 })
@@ -125,6 +126,23 @@ var textReceipts = provideLinks(func(s *callback.Service, log *slog.Logger) link
 // movedReports receives reports about accounts that have moved here from other installations.
 var movedReports = provideLinks(func(s *bounces.Service, log *slog.Logger) link {
 	return link{prefix: bounces.ForwardPath, handler: callbacks.NewReports(s, log)}
+})
+
+// movedQuestions answers other installations about what this one has signed for accounts that have moved there.
+var movedQuestions = provideLinks(func(o *origins.Service, clicks module.Optional[tracking.Service],
+	optOuts module.Optional[suppression.Service], reports module.Optional[bounces.Service], log *slog.Logger) link {
+	witnesses := map[origins.TokenKind]origins.Witness{}
+	if clicks.Service != nil {
+		witnesses[origins.TrackedLink] = clicks.Service.Confirm
+	}
+	if optOuts.Service != nil {
+		witnesses[origins.UnsubscribeLink] = optOuts.Service.Confirm
+	}
+	if reports.Service != nil {
+		witnesses[origins.ReturnPath] = reports.Service.Confirm
+	}
+	return link{prefix: origins.Path,
+		handler: callbacks.NewQuestions(&origins.Desk{Origins: o, Witnesses: witnesses}, log)}
 })
 
 // textInbox stores the text messages of development mode; nil without a development inbox.

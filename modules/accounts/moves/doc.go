@@ -72,6 +72,11 @@
 // Events can be later than the marks of the target, which would then handle and count them again. The import therefore
 // records them as handled, and subtracts from the statistics those that the target counts later.
 //
+// # What the source has signed
+//
+// The file also contains a key that both sides know afterwards (package origins). With it, the source signs the links and
+// reports that it passes on, and the target signs the questions that it asks the source.
+//
 // # What is refused
 //
 // A frozen account answers reads; everything else is Unavailable with CodeAccountMoving. An account that has moved

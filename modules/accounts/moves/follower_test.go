@@ -112,7 +112,7 @@ func TestEarlierConfirmationDoesNotCount(t *testing.T) {
 	if err := (Follower{DB: d, Node: storedNode{d, 1}}).confirm(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	_, transaction, err := freeze(t.Context(), d, "acc_1")
+	_, transaction, err := freeze(t.Context(), d, "acc_1", options)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/postrider/postrider/modules/accounts/origins"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/ops/transfer"
@@ -41,6 +42,8 @@ func idOfCode(code string) string {
 type Options struct {
 	transfer.Options
 
+	// BaseURL is where the target reaches this installation, which it asks about links and bounces of earlier emails.
+	BaseURL  string
 	Patience time.Duration // how long to wait for attempts in progress; 0: DefaultPatience
 	// Forward makes Move forward requests with API keys to the target, as Finish does.
 	Forward bool
@@ -56,7 +59,7 @@ type Options struct {
 // only if resuming it failed too.
 func ExportMove(ctx context.Context, d *db.DB, accountID string, w io.Writer, o Options) (*transfer.Result, error) {
 	began := time.Now()
-	moveID, transaction, err := freeze(ctx, d, accountID)
+	moveID, transaction, err := freeze(ctx, d, accountID, o)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +79,7 @@ func ExportMove(ctx context.Context, d *db.DB, accountID string, w io.Writer, o 
 
 // freeze makes an account refuse writes, in a transaction whose number it returns. Each call begins another move, so
 // that an earlier file cannot be started.
-func freeze(ctx context.Context, d *db.DB, accountID string) (moveID, transaction string, err error) {
+func freeze(ctx context.Context, d *db.DB, accountID string, o Options) (moveID, transaction string, err error) {
 	code, _ := secret.NewToken("mv_")
 	moveID = idOfCode(code.Reveal())
 	err = transfer.InPatientTx(ctx, d, sql.LevelDefault, func(tx *sql.Tx) error {
@@ -91,8 +94,15 @@ func freeze(ctx context.Context, d *db.DB, accountID string) (moveID, transactio
 		case m.State == transfer.Waiting:
 			return fault.Conflictf(fault.CodeConflict, "The account is a copy that its move code has not started yet")
 		}
-		transaction, err = db.One(ctx, tx, db.Value[string], `UPDATE accounts SET frozen_at = coalesce(frozen_at, now()), move_id = $2, move_code = $3, move_digest = NULL WHERE id = $1
-RETURNING pg_current_xact_id()::text`, accountID, moveID, code.Reveal())
+		list, err := db.One(ctx, tx, db.Value[[]byte], `SELECT origins FROM accounts WHERE id = $1`, accountID)
+		if err == nil {
+			list, err = origins.Add(o.Box, accountID, list, o.BaseURL)
+		}
+		if err != nil {
+			return err
+		}
+		transaction, err = db.One(ctx, tx, db.Value[string], `UPDATE accounts SET frozen_at = coalesce(frozen_at, now()), move_id = $2, move_code = $3, move_digest = NULL, origins = $4 WHERE id = $1
+RETURNING pg_current_xact_id()::text`, accountID, moveID, code.Reveal(), list)
 		if err != nil {
 			return err
 		}

@@ -276,7 +276,7 @@ func TestInterruptedExportCanBeRepeated(t *testing.T) {
 	d := dbtest.New(t)
 	transfertest.Fill(t, d, "acc_1")
 	transfertest.FillWork(t, d, "acc_1")
-	if _, _, err := freeze(t.Context(), d, "acc_1"); err != nil { // then the process is killed
+	if _, _, err := freeze(t.Context(), d, "acc_1", options); err != nil { // then the process is killed
 		t.Fatal(err)
 	}
 	wantState(t, d, "acc_1", transfer.Leaving)

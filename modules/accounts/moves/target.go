@@ -8,6 +8,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/accounts/origins"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/ops/transfer"
@@ -24,6 +25,7 @@ type MoveStatus struct {
 type Receiver struct {
 	DB       *db.DB
 	Accounts *accounts.Service
+	Origins  *origins.Service
 	Options  transfer.Options
 }
 
@@ -57,6 +59,7 @@ func (r *Receiver) Start(ctx context.Context, c accounts.Caller, accountID, code
 	}
 	r.Accounts.Forget(accountID)
 	r.Accounts.ForgetKeys()
+	r.Origins.Forget()
 	return r.record(ctx, c, accountID, "operator.account_started")
 }
 

@@ -37,12 +37,31 @@ func (s *Service) Addressee(ctx context.Context, emailID string, recipientID int
 	return findAddressee(ctx, s.db.SQL, addresseeSQL, emailID, recipientID)
 }
 
-// RecipientAt returns the recipient of an email with an address, or false if there is none.
-func (s *Service) RecipientAt(ctx context.Context, emailID, address string) (recipientID int64, known bool, err error) {
+// RecipientAt returns the recipient of an account's email with an address, or false if there is none.
+func (s *Service) RecipientAt(ctx context.Context, accountID, emailID, address string) (recipientID int64, known bool,
+	err error) {
 	found, err := db.All(ctx, s.db.SQL, db.Value[int64],
-		`SELECT id FROM recipients WHERE email_id = $1 AND address = $2 ORDER BY id LIMIT 1`, emailID, address)
+		`SELECT id FROM recipients WHERE email_id = $1 AND address = $2 AND account_id = $3 ORDER BY id LIMIT 1`,
+		emailID, address, accountID)
 	if err != nil || len(found) == 0 {
 		return 0, false, err
+	}
+	return found[0], true, nil
+}
+
+// EmailOwner is the account of an email.
+type EmailOwner struct {
+	AccountID     string
+	OnlyRecipient int64 // 0 if the email has several recipients
+}
+
+// OwnerOf returns the account of an email, or false if the email is not stored.
+func (s *Service) OwnerOf(ctx context.Context, emailID string) (EmailOwner, bool, error) {
+	found, err := db.All(ctx, s.db.SQL, func(o *EmailOwner) []any { return []any{&o.AccountID, &o.OnlyRecipient} },
+		`SELECT account_id, CASE WHEN count(*) = 1 THEN min(id) ELSE 0 END FROM recipients WHERE email_id = $1 GROUP BY account_id`,
+		emailID)
+	if err != nil || len(found) == 0 {
+		return EmailOwner{}, false, err
 	}
 	return found[0], true, nil
 }

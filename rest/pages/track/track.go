@@ -13,7 +13,6 @@ import (
 	"net/netip"
 	"strings"
 
-	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/runtime/base/fault"
 	"github.com/postrider/postrider/runtime/base/telemetry"
@@ -23,7 +22,7 @@ import (
 // Tracker is the part of the module that the handler uses. Record never waits.
 type Tracker interface {
 	Read(ctx context.Context, kind tracking.TokenKind, token, host string) (tracking.LinkToken, error)
-	Move(accountID, host string) (to string, moving bool)
+	Move(ctx context.Context, mark tracking.LinkToken) (to string, moving bool)
 	Record(v tracking.Visit)
 }
 
@@ -133,11 +132,11 @@ func (l links) isRead(w http.ResponseWriter, r *http.Request) bool {
 // record counts a GET. A HEAD only checks whether the link exists. If the account has moved to another installation,
 // record redirects there and returns true. During a move, nothing is counted.
 func (l links) record(w http.ResponseWriter, r *http.Request, mark tracking.LinkToken) (redirected bool) {
-	to, moving := l.Tracker.Move(mark.AccountID, r.Host)
+	to, moving := l.Tracker.Move(r.Context(), mark)
 	switch {
 	case to != "":
 		setPrivacyHeaders(w.Header())
-		w.Header().Set("Location", accounts.MovedURL(to, r.URL))
+		w.Header().Set("Location", to)
 		w.WriteHeader(http.StatusFound)
 		return true
 	case !moving && r.Method == http.MethodGet:

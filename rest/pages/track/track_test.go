@@ -20,7 +20,7 @@ import (
 // tracker accepts one token of each kind.
 type tracker struct{ visits []tracking.Visit }
 
-func (*tracker) Read(_ context.Context, kind tracking.TokenKind, token, _ string) (tracking.LinkToken, error) {
+func (*tracker) Read(_ context.Context, kind tracking.TokenKind, token, host string) (tracking.LinkToken, error) {
 	switch token {
 	case "genuine":
 	case "withheld":
@@ -30,11 +30,12 @@ func (*tracker) Read(_ context.Context, kind tracking.TokenKind, token, _ string
 	default:
 		return tracking.LinkToken{}, tracking.ErrForged
 	}
-	return tracking.LinkToken{Kind: kind, Target: "https://example.com/a//b/../c?d=%2F#e"}, nil
+	return tracking.LinkToken{Kind: kind, AccountID: host, Target: "https://example.com/a//b/../c?d=%2F#e"}, nil
 }
 
-func (*tracker) Move(_, host string) (to string, moving bool) {
-	return map[string]string{"moved.test": "https://new.example"}[host], strings.HasSuffix(host, "moved.test")
+func (*tracker) Move(_ context.Context, mark tracking.LinkToken) (to string, moving bool) {
+	return map[string]string{"moved.test": "https://new.example/t/signed"}[mark.AccountID],
+		strings.HasSuffix(mark.AccountID, "moved.test")
 }
 
 func (f *tracker) Record(v tracking.Visit) { f.visits = append(f.visits, v) }
@@ -79,7 +80,7 @@ func TestALinkLeadsToItsTargetAsItWasWritten(t *testing.T) {
 func TestLinksOfMovedAccountLeadToItsInstallation(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/t/c/genuine", "/t/o/genuine.gif"} {
-		for host, want := range map[string]string{"moved.test": "https://new.example" + path, "links.moved.test": ""} {
+		for host, want := range map[string]string{"moved.test": "https://new.example/t/signed", "moving.moved.test": ""} {
 			f := &tracker{}
 			w := ask(t, f, http.MethodGet, path, func(r *http.Request) { r.Host = host })
 			redirected := w.Header().Get("Location") == want

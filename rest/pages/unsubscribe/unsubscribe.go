@@ -22,10 +22,12 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/admission"
 	"github.com/postrider/postrider/modules/accounts/brand"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/suppression"
@@ -38,7 +40,8 @@ import (
 
 // Links is the part of the module that the handler uses.
 type Links interface {
-	Read(token string) (suppression.Unsubscribe, error)
+	Read(ctx context.Context, token string) (suppression.Unsubscribe, error)
+	MovedPath(ctx context.Context, u suppression.Unsubscribe) (string, error)
 	Unsubscribe(ctx context.Context, u suppression.Unsubscribe, everything bool, source string) error
 }
 
@@ -78,6 +81,7 @@ const (
 	patience = 5 * time.Second
 
 	forwardTimeout = 10 * time.Second
+	maxHops        = 4 // installations that forward a request
 )
 
 type pages struct {
@@ -102,8 +106,10 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Cache-Control", "no-store")
 	header.Set("Vary", "Accept-Language")
 	said := wordsFor(strings.Join(r.Header.Values("Accept-Language"), ","))
-	u, err := p.Links.Read(strings.TrimPrefix(r.URL.Path, Prefix))
+	u, err := p.Links.Read(r.Context(), strings.TrimPrefix(r.URL.Path, Prefix))
 	switch {
+	case err != nil && fault.KindOf(err) != fault.NotFound:
+		p.failPage(w, r, said, err)
 	case err != nil:
 		p.writePage(w, r, http.StatusNotFound, page{Words: said, Title: said.BadLink, Notice: said.BadLinkAdvice})
 	case p.handleMove(w, r, said, u):
@@ -125,33 +131,42 @@ func (p *pages) handleMove(w http.ResponseWriter, r *http.Request, said *words, 
 		return false
 	}
 	at, err := p.Residence(r.Context(), u.AccountID)
-	switch reads := r.Method == http.MethodGet || r.Method == http.MethodHead; {
-	case fault.KindOf(err) == fault.NotFound, err == nil && at == (accounts.Residence{}):
-		return false
-	case err == nil && at.Frozen && reads:
-		return false
-	case err == nil && at.Frozen:
+	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+	if err == nil && at.Frozen && !reads {
 		err = at.Check(rights.Write)
-	case err == nil && reads:
-		w.Header().Set("Location", accounts.MovedURL(at.MovedTo, r.URL))
-		w.WriteHeader(http.StatusTemporaryRedirect)
-		return true
-	case err == nil && r.Method == http.MethodPost:
-		p.forward(w, r, said, at.MovedTo)
-		return true
-	case err == nil:
-		return false
 	}
-	p.failPage(w, r, said, err)
+	switch {
+	case fault.KindOf(err) == fault.NotFound, err == nil && (at.MovedTo == "" || !reads && r.Method != http.MethodPost):
+		return false
+	case err == nil:
+		err = p.passOn(w, r, said, u, at.MovedTo)
+	}
+	if err != nil {
+		p.failPage(w, r, said, err)
+	}
 	return true
 }
 
-// forward sends a request on to the installation with this base URL, and returns its response.
-func (p *pages) forward(w http.ResponseWriter, r *http.Request, said *words, baseURL string) {
+// passOn redirects a client to the installation with this base URL, or forwards its POST and returns the response. On
+// an error, nothing was written.
+func (p *pages) passOn(w http.ResponseWriter, r *http.Request, said *words, u suppression.Unsubscribe,
+	baseURL string) error {
+	path, err := p.Links.MovedPath(r.Context(), u)
+	if err != nil {
+		return err
+	}
+	if r.Method != http.MethodPost {
+		w.Header().Set("Location", baseURL+path)
+		w.WriteHeader(http.StatusTemporaryRedirect)
+		return nil
+	}
 	to, err := url.Parse(baseURL)
 	if err != nil {
-		p.failPage(w, r, said, err)
-		return
+		return err
+	}
+	hops, _ := strconv.Atoi(r.Header.Get(admission.HeaderForwarded)) // 0 without the header
+	if hops >= maxHops {
+		return fault.DatabaseUnavailable(errors.New("the installations of the account forward to each other"))
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), forwardTimeout)
 	defer cancel()
@@ -159,6 +174,8 @@ func (p *pages) forward(w http.ResponseWriter, r *http.Request, said *words, bas
 	proxy := httputil.ReverseProxy{
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.SetURL(to)
+			p.Out.URL.Path, p.Out.URL.RawPath = path, ""
+			p.Out.Header.Set(admission.HeaderForwarded, strconv.Itoa(hops+1))
 			p.Out.Header.Del("Cookie")
 			p.Out.Header.Del("Authorization")
 		},
@@ -169,6 +186,7 @@ func (p *pages) forward(w http.ResponseWriter, r *http.Request, said *words, bas
 	}
 	clear(w.Header()) // the response has its own
 	proxy.ServeHTTP(w, r.WithContext(ctx))
+	return nil
 }
 
 func (p *pages) showForm(ctx context.Context, said *words, u suppression.Unsubscribe) page {

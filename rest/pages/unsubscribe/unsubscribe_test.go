@@ -4,18 +4,22 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/admission"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/runtime/base/expect"
 	"github.com/postrider/postrider/runtime/base/fault"
@@ -31,7 +35,7 @@ type fakeLinks struct {
 	asked []string
 }
 
-func (f *fakeLinks) Read(token string) (suppression.Unsubscribe, error) {
+func (f *fakeLinks) Read(_ context.Context, token string) (suppression.Unsubscribe, error) {
 	u := suppression.Unsubscribe{AccountID: "acc_1", EmailID: "msg_1", Email: "bob@xn--mnchen-3ya.de"}
 	switch token {
 	case "all":
@@ -49,6 +53,10 @@ func (f *fakeLinks) Read(token string) (suppression.Unsubscribe, error) {
 		return suppression.Unsubscribe{}, &fault.Error{Kind: fault.NotFound, Message: "No such link"}
 	}
 	return u, nil
+}
+
+func (*fakeLinks) MovedPath(_ context.Context, u suppression.Unsubscribe) (string, error) {
+	return Prefix + "signed-" + u.Category, nil
 }
 
 func (f *fakeLinks) Unsubscribe(_ context.Context, u suppression.Unsubscribe, everything bool, source string) error {
@@ -250,4 +258,46 @@ func FuzzPost(f *testing.F) {
 			t.Fatalf("%d, asked for %q", w.Code, links.asked)
 		}
 	})
+}
+
+// Requests of an account that has moved are passed on with a token that the other installation accepts.
+func TestRequestsOfMovedAccountArePassedOn(t *testing.T) {
+	t.Parallel()
+	var got []string
+	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		got = append(got, fmt.Sprintf("%s %s %s %v %q %v", r.Method, r.URL, body, r.Header[admission.HeaderForwarded], r.Header.Get("Cookie"), err))
+		w.WriteHeader(http.StatusTeapot)
+	}))
+	t.Cleanup(target.Close)
+	links := &fakeLinks{}
+	h := New(Options{Links: links, Logger: slog.New(slog.DiscardHandler),
+		Residence: func(context.Context, string) (accounts.Residence, error) {
+			return accounts.Residence{MovedTo: target.URL}, nil
+		}})
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		w := ask(t, h, method, "/u/all?x=1", "", "")
+		if w.Code != http.StatusTemporaryRedirect || w.Header().Get("Location") != target.URL+"/u/signed-" {
+			t.Errorf("%s got %d %v, want a redirect to the signed link", method, w.Code, w.Header())
+		}
+	}
+	post := func(hops int) *httptest.ResponseRecorder {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/u/all", strings.NewReader("List-Unsubscribe=One-Click"))
+		r.Header.Set("Content-Type", form)
+		r.Header.Set("Cookie", "a=b")
+		r.Header.Set(admission.HeaderForwarded, strconv.Itoa(hops))
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w
+	}
+	if w := post(1); w.Code != http.StatusTeapot {
+		t.Errorf("a POST got %d, want the response of the other installation", w.Code)
+	}
+	if w := post(maxHops); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+		t.Errorf("a POST in a loop got %d %v, want 503", w.Code, w.Header())
+	}
+	want := []string{`POST /u/signed- List-Unsubscribe=One-Click [2] "" <nil>`}
+	if !cmp.Equal(want, got) || links.asked != nil {
+		t.Errorf("the other installation received %q, want %q; this one unsubscribed %q", got, want, links.asked)
+	}
 }

@@ -103,23 +103,40 @@ func (s *Signer) Address(m Mark, domain string, issued time.Time) (string, error
 // Parse parses an address that a report was sent to. Errors are ErrNotReturnPath, ErrForged or ErrExpired;
 // the Mark of an expired token is returned along with the error.
 func (s *Signer) Parse(address string, now time.Time) (Mark, error) {
+	body, sum, host, err := decodeAddress(address)
+	if err != nil {
+		return Mark{}, err
+	}
+	if !s.isGenuine(body, sum, host) {
+		return Mark{}, ErrForged
+	}
+	return decodeMark(body, now)
+}
+
+// ReadClaims returns what Parse would return if the token were genuine, which it does not check.
+func ReadClaims(address string, now time.Time) (Mark, error) {
+	body, _, _, err := decodeAddress(address)
+	if err != nil {
+		return Mark{}, err
+	}
+	return decodeMark(body, now)
+}
+
+// decodeAddress decodes the token of an address. Errors are ErrNotReturnPath or ErrForged.
+func decodeAddress(address string) (body, sum []byte, host string, err error) {
 	local, host, found := cutLast(address, "@")
 	host = canonicalDomain(host)
 	if !found || !strings.HasPrefix(host, Label) || len(local) <= len(Prefix) ||
 		!strings.EqualFold(local[:len(Prefix)], Prefix) {
-		return Mark{}, ErrNotReturnPath
+		return nil, nil, "", ErrNotReturnPath
 	}
 	token := strings.ToLower(local[len(Prefix):])
 	raw, err := alphabet.DecodeString(token)
 	// The decoder ignores line ends and bits after the last byte: accept only one encoding.
 	if err != nil || alphabet.EncodeToString(raw) != token || len(raw) <= dateSize+uuidSize+macSize {
-		return Mark{}, ErrForged
+		return nil, nil, "", ErrForged
 	}
-	body, sum := raw[:len(raw)-macSize], raw[len(raw)-macSize:]
-	if !s.isGenuine(body, sum, host) {
-		return Mark{}, ErrForged
-	}
-	return decodeMark(body, now)
+	return raw[:len(raw)-macSize], raw[len(raw)-macSize:], host, nil
 }
 
 // isGenuine checks all keys, in time independent of which one matches.
@@ -158,7 +175,7 @@ func encodeMark(m Mark, issued time.Time) ([]byte, error) {
 	return append(body, number...), nil
 }
 
-// decodeMark parses an authenticated body; it fails only for an unknown version.
+// decodeMark parses a body. It fails for an unknown version and an invalid recipient id, which no authenticated body has.
 func decodeMark(body []byte, now time.Time) (Mark, error) {
 	head, number := binary.BigEndian.Uint16(body), body[dateSize+uuidSize:]
 	if head>>12 != version || len(number) > numberSize || number[0] == 0 {

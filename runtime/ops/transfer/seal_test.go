@@ -29,6 +29,7 @@ var secretsOf = map[string]struct{ query, purpose, plain string }{
 	"an SMS provider's token":   {`SELECT credentials FROM sms_settings`, "sms/acc_1/credentials", `{"auth_token":"abracadabra"}`},
 	"a second factor":           {`SELECT secret FROM second_factors`, "second factor of usr_acc_1", "JBSWY3DPEHPK3PXP"},
 	"a stored response":         {`SELECT body FROM idempotency_keys WHERE key = 'sealed'`, "idempotency/acc_1/sealed", `{"secret":"svc_1"}`},
+	"keys of earlier moves":     {`SELECT origins FROM accounts`, "accounts/acc_1/origins", `[{"base_url":"https://old.example","key":"xyzzy"}]`},
 	"a signing key of a domain": {`SELECT private_key FROM dkim_keys`, "domains/dom_acc_1/dkim", ""}, // in fillSecrets
 }
 
@@ -50,6 +51,7 @@ func fillSecrets(t *testing.T, d *db.DB, box *secret.Box) ed25519.PrivateKey {
 	}
 	dbtest.Exec(t, d, `UPDATE webhooks SET secret = $1, previous_secret = $2, headers = $3`, seal("a signing secret"),
 		seal("an earlier secret"), seal("header fields"))
+	dbtest.Exec(t, d, `UPDATE accounts SET origins = $1`, seal("keys of earlier moves"))
 	dbtest.Exec(t, d, `INSERT INTO smarthosts (id, account_id, host, port, username, password)
 		VALUES ('sh_1', 'acc_1', 'relay.example', 587, 'ada', $1)`, seal("a smarthost's password"))
 	dbtest.Exec(t, d, `INSERT INTO sms_settings (id, provider, config, credentials, countries)

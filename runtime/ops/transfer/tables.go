@@ -81,6 +81,7 @@ func userIn(column string) map[string]string {
 // tables lists the tables in the order of their references.
 var tables = []table{
 	{name: "accounts", where: `id = $1`, omit: "move_code",
+		sealed: []sealed{{column: "origins", of: "id", purpose: "accounts/$1/origins"}},
 		set: map[string]string{"system": "false", "plan_id": "$3::text", "payment_due_at": "NULL",
 			"payment_method_at": "NULL", "frozen_at": "CASE WHEN $4::text <> '' THEN now() END",
 			"move_id": "NULLIF($4::text, '')", "moved_to": "NULL", "move_code": "NULL", "move_digest": "NULL"}},

@@ -41,7 +41,7 @@ func TestDrillMoveBehindOneProxy(t *testing.T) {
 	for i := range lengthOf(1, 6) {
 		to := []string{only0, only7}[i%2]
 		_, told, err := m.source.TryUntil(t.Context(), m.source.Database(), "admin", "account", "move", m.accountID,
-			"--to", to, "--key-file", m.target.keyFile, "--forward")
+			"--to", to, "--key-file", m.target.keyFile, "--base-url", m.source.BaseURL, "--forward")
 		if err != nil {
 			t.Fatalf("move %d: %v: %s", i, err, told)
 		}

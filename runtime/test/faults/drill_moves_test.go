@@ -205,7 +205,7 @@ func (m *mover) command(victim string) error {
 	go func() {
 		defer close(ended)
 		_, told, err := m.source.TryUntil(ctx, m.source.Database(), "admin", "account", "move", m.accountID,
-			"--to", m.target.BaseURL, "--key-file", m.target.keyFile)
+			"--to", m.target.BaseURL, "--key-file", m.target.keyFile, "--base-url", m.source.BaseURL)
 		if err != nil {
 			failed = fmt.Errorf("%w: %s", err, told)
 		}

@@ -48,7 +48,7 @@ func (c loyalClient) do(method, path, body string, headers ...string) harness.An
 
 // checkForwardedRequests checks that clients of an account that has moved reach it through the source, over each API,
 // once the operator chooses so.
-func checkForwardedRequests(t *testing.T, source, target *harness.App, keys string) {
+func checkForwardedRequests(t *testing.T, source, target *harness.App) {
 	t.Helper()
 	client := loyalClient{t, source, &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
@@ -66,7 +66,7 @@ func checkForwardedRequests(t *testing.T, source, target *harness.App, keys stri
 			t.Errorf("%s without forwarding: %d %v %s", api, got.Status, got.Header, got.Body)
 		}
 	}
-	withStoreOf(t, source, keys, func(s *store.Store, _ transfer.Options) {
+	withStoreOf(t, source, sourceKey, func(s *store.Store, _ transfer.Options) {
 		if _, err := moves.Finish(t.Context(), s.DB, source.AccountID, target.BaseURL, true); err != nil {
 			t.Fatal(err)
 		}

@@ -29,14 +29,21 @@ import (
 	"github.com/postrider/postrider/runtime/work/bus"
 )
 
-// twoInstallations starts the source and the target of a move, which deliver to the same server. They share a master
-// key, because the target needs that of the source for links in sent emails and for forwarded reports.
-func twoInstallations(t *testing.T) (source, target *harness.App, keys string) {
+// The master keys of the source and the target of a move.
+var sourceKey, targetKey = masterKey('s'), masterKey('t')
+
+// twoInstallations starts the source and the target of a move, which deliver to the same server.
+func twoInstallations(t *testing.T) (source, target *harness.App) {
 	t.Helper()
-	keys = masterKey('s')
-	source = harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_MASTER_KEY"] = keys })
+	return installationsWith(t, targetKey)
+}
+
+// installationsWith is twoInstallations for a master key of the target.
+func installationsWith(t *testing.T, targetKey string) (source, target *harness.App) {
+	t.Helper()
+	source = harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_MASTER_KEY"] = sourceKey })
 	target = harness.Start(t, func(s setting.RawValues) {
-		s["POSTRIDER_MASTER_KEY"], s["POSTRIDER_DNS"] = keys, source.DNS.Addr()
+		s["POSTRIDER_MASTER_KEY"], s["POSTRIDER_DNS"] = targetKey, source.DNS.Addr()
 		s["POSTRIDER_MX_PORT"] = strconv.Itoa(source.MX.Port())
 	})
 	source.MailDomain(t, "example.net")
@@ -44,17 +51,17 @@ func twoInstallations(t *testing.T) (source, target *harness.App, keys string) {
 	dev.publish(t, source)
 	taken := devDomain(t, target)
 	wantAnswer(t, "deleting the domain", target.Do(t, http.MethodDelete, "/api/domains/"+taken.ID, nil), http.StatusOK)
-	return source, target, keys
+	return source, target
 }
 
-// moveOut freezes the account of the key and returns the file.
-func moveOut(t *testing.T, app *harness.App, keys string) []byte {
+// moveOut freezes the account at the source and returns the file.
+func moveOut(t *testing.T, app *harness.App) []byte {
 	t.Helper()
 	var file bytes.Buffer
-	withStoreOf(t, app, keys, func(s *store.Store, o transfer.Options) {
+	withStoreOf(t, app, sourceKey, func(s *store.Store, o transfer.Options) {
 		counting := statistics.New(statistics.Params{DB: s.DB, Facts: bus.NewLog(s.DB), Logger: slog.New(slog.DiscardHandler)})
 		if _, err := moves.ExportMove(t.Context(), s.DB, app.AccountID, &file,
-			moves.Options{Options: o, Count: counting.Count, Patience: 30 * time.Second}); err != nil {
+			moves.Options{Options: o, BaseURL: app.BaseURL, Count: counting.Count, Patience: 30 * time.Second}); err != nil {
 			t.Fatal(err)
 		}
 		if n := dbtest.Count(t, s.DB, `SELECT count(*) FROM nodes WHERE accounts_seen IS NULL`); n != 0 {
@@ -62,6 +69,28 @@ func moveOut(t *testing.T, app *harness.App, keys string) []byte {
 		}
 	})
 	return file.Bytes()
+}
+
+// finishMove ends the account at the source and returns the move code.
+func finishMove(t *testing.T, source, target *harness.App) (code string) {
+	t.Helper()
+	withStoreOf(t, source, sourceKey, func(s *store.Store, _ transfer.Options) {
+		var err error
+		if code, err = moves.Finish(t.Context(), s.DB, source.AccountID, target.BaseURL, false); err != nil {
+			t.Fatal(err)
+		}
+	})
+	return code
+}
+
+// startMove starts the account at the target.
+func startMove(t *testing.T, source, target *harness.App, code string) {
+	t.Helper()
+	withStoreOf(t, target, targetKey, func(s *store.Store, _ transfer.Options) {
+		if err := moves.Start(t.Context(), s.DB, source.AccountID, code); err != nil {
+			t.Fatal(err)
+		}
+	})
 }
 
 // unfinishedWork adds to an account an email that waits for a retry, a scheduled email, a run that waits for an event,
@@ -179,14 +208,14 @@ func wantOnce(t *testing.T, source *harness.App, hooks *flakyEndpoint, others ..
 // ends once, at the target. Clients of the source are redirected.
 func TestAccountMovesWithUnfinishedWork(t *testing.T) {
 	t.Parallel()
-	source, target, keys := twoInstallations(t)
+	source, target := twoInstallations(t)
 	moved := withKey(target, source.APIKey)
 	newsletter := send(t, source,
 		`{"from":"ada@dev.test","to":"carol@example.net","subject":"Newsletter","text":"x","unsubscribe":true}`)
 	link := linkIn(t, source, newsletter)
 	source.MX.Wait(t, "the newsletter", func(s smtptest.Stats) bool { return s.Accepted == 1 })
 	slow, scheduled, hooks := unfinishedWork(t, source, 3*time.Second) // due while the account is frozen
-	file := moveOut(t, source, keys)
+	file := moveOut(t, source)
 
 	refused := source.Do(t, http.MethodPost, "/api/emails", anEmail)
 	if refused.Status != http.StatusServiceUnavailable || refused.Header.Get("Retry-After") != "5" ||
@@ -200,29 +229,19 @@ func TestAccountMovesWithUnfinishedWork(t *testing.T) {
 	if status, _ := visit(t, http.MethodPost, link, "List-Unsubscribe=One-Click"); status != http.StatusServiceUnavailable {
 		t.Errorf("unsubscribing during the move: %d", status)
 	}
-	if err := importAccount(t, target, keys, file); err != nil {
+	if err := importAccount(t, target, targetKey, file); err != nil {
 		t.Fatal(err)
 	}
 	if got := moved.Do(t, http.MethodPost, "/api/emails", anEmail); got.Status != http.StatusServiceUnavailable {
 		t.Errorf("sending from a copy: %d %s", got.Status, got.Body)
 	}
 	hooks.repair()
-	var code string
-	withStoreOf(t, source, keys, func(s *store.Store, _ transfer.Options) {
-		var err error
-		if code, err = moves.Finish(t.Context(), s.DB, source.AccountID, target.BaseURL, false); err != nil {
-			t.Fatal(err)
-		}
-	})
+	code := finishMove(t, source, target)
 	checkTombstone(t, source, target, link)
 	if n := source.MX.Stats().Accepted; n != 2 {
 		t.Errorf("%d emails were delivered before the account started, want the newsletter and the first of the run", n)
 	}
-	withStoreOf(t, target, keys, func(s *store.Store, _ transfer.Options) {
-		if err := moves.Start(t.Context(), s.DB, source.AccountID, code); err != nil {
-			t.Fatal(err)
-		}
-	})
+	startMove(t, source, target, code)
 	expect.Eventually(t, "the copy accepts events", func() bool {
 		return moved.Do(t, http.MethodPost, "/api/events",
 			json.RawMessage(`{"name": "user.verified", "user_id": "u1"}`)).Status == http.StatusAccepted
@@ -231,7 +250,7 @@ func TestAccountMovesWithUnfinishedWork(t *testing.T) {
 		`{"from":"ada@dev.test","to":"bob@example.net","subject":"Redirected","text":"x"}`); got.Status != http.StatusOK {
 		t.Errorf("a client that follows redirects got %d %s", got.Status, got.Body)
 	}
-	makeDue(t, target, keys)
+	makeDue(t, target, targetKey)
 	wantOnce(t, source, hooks, "Redirected")
 	waitForStatus(t, moved, slow, "delivered")
 	waitForStatus(t, moved, scheduled, "delivered")
@@ -241,7 +260,7 @@ func TestAccountMovesWithUnfinishedWork(t *testing.T) {
 	}
 	checkBlocked(t, moved, "carol@example.net", true)
 	checkForwardedBounce(t, source, moved, newsletter)
-	checkForwardedRequests(t, source, target, keys)
+	checkForwardedRequests(t, source, target)
 }
 
 // checkForwardedBounce checks that a late bounce at the source takes effect at the target.
@@ -299,7 +318,7 @@ func checkTombstone(t *testing.T, source, target *harness.App, link string) {
 	}
 	expect.Eventually(t, "the unsubscribe link redirects", func() bool {
 		status, location, _ := ask(http.MethodGet, link)
-		return status == http.StatusTemporaryRedirect && location == target.BaseURL+strings.TrimPrefix(link, source.BaseURL)
+		return status == http.StatusTemporaryRedirect && strings.HasPrefix(location, target.BaseURL+"/u/")
 	})
 	got := source.SignedIn(t, source.Owner.Email, source.Owner.Password).Do(t, http.MethodGet, "/api/emails", nil)
 	if got.Status != http.StatusConflict || !strings.Contains(string(got.Body), "moved to "+target.BaseURL) {
@@ -315,12 +334,12 @@ func checkTombstone(t *testing.T, source, target *harness.App, link string) {
 // A canceled move resumes everything at the source.
 func TestCanceledMoveResumes(t *testing.T) {
 	t.Parallel()
-	source := harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_MASTER_KEY"] = masterKey('s') })
+	source := harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_MASTER_KEY"] = sourceKey })
 	source.MailDomain(t, "example.net")
 	_, _, hooks := unfinishedWork(t, source, 3*time.Second)
-	moveOut(t, source, masterKey('s'))
+	moveOut(t, source)
 	hooks.repair()
-	withStoreOf(t, source, masterKey('s'), func(s *store.Store, _ transfer.Options) {
+	withStoreOf(t, source, sourceKey, func(s *store.Store, _ transfer.Options) {
 		if err := moves.Cancel(t.Context(), s.DB, source.AccountID); err != nil {
 			t.Fatal(err)
 		}
@@ -329,7 +348,7 @@ func TestCanceledMoveResumes(t *testing.T) {
 		return source.Do(t, http.MethodPost, "/api/events",
 			json.RawMessage(`{"name": "user.verified", "user_id": "u1"}`)).Status == http.StatusAccepted
 	})
-	makeDue(t, source, masterKey('s'))
+	makeDue(t, source, sourceKey)
 	wantOnce(t, source, hooks)
 }
 
@@ -337,16 +356,17 @@ func TestCanceledMoveResumes(t *testing.T) {
 // email that was accepted arrives once.
 func TestLiveMoveThroughOperatorKey(t *testing.T) {
 	t.Parallel()
-	source, target, keys := twoInstallations(t)
+	source, target := twoInstallations(t)
 	operator := target.WithOperatorKey(t)
 	moveWith := func(key string) error {
 		to, err := moves.NewRemote(target.BaseURL, secret.New(key), "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		withStoreOf(t, source, keys, func(s *store.Store, o transfer.Options) {
+		withStoreOf(t, source, sourceKey, func(s *store.Store, o transfer.Options) {
 			counting := statistics.New(statistics.Params{DB: s.DB, Facts: bus.NewLog(s.DB), Logger: slog.New(slog.DiscardHandler)})
-			err = moves.Move(t.Context(), s.DB, source.AccountID, to, moves.Options{Options: o, Count: counting.Count, Patience: time.Minute})
+			err = moves.Move(t.Context(), s.DB, source.AccountID, to, moves.Options{Options: o, BaseURL: source.BaseURL,
+				Count: counting.Count, Patience: time.Minute})
 		})
 		return err
 	}
@@ -397,7 +417,7 @@ func TestLiveMoveThroughOperatorKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	makeDue(t, target, keys)
+	makeDue(t, target, targetKey)
 	subjects := make([]string, sent.Load())
 	for n := range subjects {
 		subjects[n] = "Load " + strconv.Itoa(n)

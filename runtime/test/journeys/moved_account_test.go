@@ -15,14 +15,13 @@ import (
 func TestAMovedAccountInABrowser(t *testing.T) {
 	expect.SkipWhenQuick(t, "make ui-test")
 	t.Parallel()
-	keys := masterKey('s')
-	app := startCaptured(t, func(s setting.RawValues) { s["POSTRIDER_MASTER_KEY"] = keys })
+	app := startCaptured(t, func(s setting.RawValues) { s["POSTRIDER_MASTER_KEY"] = sourceKey })
 	owner := signInOwner(t, app)
 	invite(t, app, owner, "viewer")
 	wantAnswer(t, "creating another account", owner.Do(t, http.MethodPost, "/api/accounts", asked{"name": "Second"}),
 		http.StatusOK)
-	moveOut(t, app, keys)
-	withStoreOf(t, app, keys, func(s *store.Store, _ transfer.Options) {
+	moveOut(t, app)
+	withStoreOf(t, app, sourceKey, func(s *store.Store, _ transfer.Options) {
 		if _, err := moves.Finish(t.Context(), s.DB, app.AccountID, "https://new.example.com", false); err != nil {
 			t.Fatal(err)
 		}

@@ -42,12 +42,12 @@ var withoutData = map[string]string{
 // account has rows in every table, and unfinished work. A frozen account answers queries, so nothing changes meanwhile.
 func TestMovedAccountAnswersQueriesTheSame(t *testing.T) {
 	t.Parallel()
-	source, target, keys := twoInstallations(t)
+	source, target := installationsWith(t, sourceKey) // in which addresses for reports are the same
 	same := sameInstallation(t, source, target)
 	w, bob := richWorld(t, source)
 	addReports(t, target) // the names of the sources of reports, which each installation looks up
-	file := moveOut(t, source, keys)
-	if err := importAccount(t, target, keys, file); err != nil {
+	file := moveOut(t, source)
+	if err := importAccount(t, target, sourceKey, file); err != nil {
 		t.Fatal(err)
 	}
 	compareTables(t, source, target)

@@ -102,10 +102,9 @@ var ofSource = map[string]string{
 // key.
 func TestMovedAccountAnswersTheSame(t *testing.T) {
 	t.Parallel()
-	sourceKey, targetKeys := masterKey('s'), masterKey('t')
 	source := harness.Start(t, func(s setting.RawValues) { s["POSTRIDER_MASTER_KEY"] = sourceKey })
 	target := harness.Start(t, func(s setting.RawValues) {
-		s["POSTRIDER_MASTER_KEY"], s["POSTRIDER_DNS"] = targetKeys, source.DNS.Addr()
+		s["POSTRIDER_MASTER_KEY"], s["POSTRIDER_DNS"] = targetKey, source.DNS.Addr()
 		s["POSTRIDER_MX_PORT"] = strconv.Itoa(source.MX.Port())
 	})
 	source.MailDomain(t, "example.net")
@@ -120,16 +119,16 @@ func TestMovedAccountAnswersTheSame(t *testing.T) {
 	finishRuns(t, source)
 	file := exportAccount(t, source, sourceKey)
 
-	if err := importAccount(t, target, targetKeys, file); err == nil ||
+	if err := importAccount(t, target, targetKey, file); err == nil ||
 		!strings.Contains(err.Error(), "has verified dev.test") {
 		t.Errorf("with the domain of another account, the import returned %v", err)
 	}
 	taken := devDomain(t, target)
 	wantAnswer(t, "deleting the domain", target.Do(t, http.MethodDelete, "/api/domains/"+taken.ID, nil), http.StatusOK)
-	if err := importAccount(t, target, targetKeys, file); err != nil {
+	if err := importAccount(t, target, targetKey, file); err != nil {
 		t.Fatal(err)
 	}
-	if err := importAccount(t, target, targetKeys, file); err == nil || !strings.Contains(err.Error(), "already exists") {
+	if err := importAccount(t, target, targetKey, file); err == nil || !strings.Contains(err.Error(), "already exists") {
 		t.Errorf("the second import returned %v", err)
 	}
 
@@ -153,7 +152,7 @@ func TestMovedAccountAnswersTheSame(t *testing.T) {
 		t.Errorf("only %d operations were compared", compared)
 	}
 	waitForStatus(t, moved, send(t, moved, anEmail), "delivered") // signed with the key of the source
-	checkSealed(t, source, target, sourceKey, targetKeys, file)
+	checkSealed(t, source, target, sourceKey, targetKey, file)
 }
 
 // checkSealed checks that no master key seals anything in the file, and that the target finds the suppressions of the

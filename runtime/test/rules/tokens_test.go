@@ -42,13 +42,14 @@ var tokenSources = map[string][]string{
 	"rest/api/sealed.go":                   {"Stored response of an Idempotency-Key"},
 	"known device":                         {"Known-browser cookie"}, // purposes of derived keys from here on
 	"sign-in by OpenID Connect":            {"OpenID Connect state"},
-	"unsubscribe links":                    {"Unsubscribe link"},
+	"linkPurpose":                          {"Unsubscribe link"},
 	"attachment links":                     {"Attachment link"},
 	"tokenPurpose":                         {"Click and open link"},
 	"sms links":                            {"Link of a text message's provider"},
 	"return path":                          {"Return path"},
 	"mark of account files":                {"One-time key"},
-	"forwarded report":                     {"Signature of a forwarded report"},
+	"forwardPurpose":                       {"Signature of a forwarded report"},
+	"questionPurpose":                      {"Signature of a question", "Key of a move"},
 	"domain-claim":                         {"Domain claim"},
 	"page cursors":                         {"Page cursor"},
 	"report addresses":                     {"Report address"},
@@ -77,7 +78,7 @@ var tokenSources = map[string][]string{
 
 var (
 	madeToken  = regexp.MustCompile(`\b(?:secret\.NewToken|rand\.Text|webhooksig\.NewSecret)\(`)
-	derivedKey = regexp.MustCompile(`\.Derive(?:Each)?\(("[^"]+"|\w+)\)`)
+	derivedKey = regexp.MustCompile(`\.Derive(?:Each|Latest)?\((?:ctx, [\w.]+, )?("[^"]+"|\w+)\)`)
 	// Values that are returned sealed.
 	sealedBack = regexp.MustCompile(`(?:EncodeToString\(box\.Seal|a\.Body = s\.box\.Seal)\(`)
 	hashColumn = regexp.MustCompile(`field\.Bytes\("(hash|token_hash|browser)"\)`)

@@ -1,0 +1,3 @@
+-- expand
+-- Modify "accounts" table
+ALTER TABLE "accounts" ADD COLUMN "origins" bytea NULL;
