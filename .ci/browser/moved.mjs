@@ -39,6 +39,7 @@ await menuOf(page).filter({ hasText: 'Emails' }).first().waitFor()
 check(await title.count() === 0, 'the other account has its screens')
 
 // 5. A member of this account alone signs in to its page.
+await page.goto('about:blank') // no request of the page may be without a session
 await context.clearCookies()
 await signIn(context, process.env.MEMBER, process.env.MEMBER_PASSWORD)
 await visit(page, '/')
