@@ -146,8 +146,8 @@ func (s *server) waitUntil(ctx context.Context, query string) error {
 	}
 }
 
-// waitSettled waits until the outcome of every delivery is stored. Only the latest recipients can be unsettled; no index
-// finds them among millions.
+// waitSettled waits until the outcome of every delivery is stored. Only the latest recipients can be unsettled; no
+// index finds them among millions.
 func (s *server) waitSettled(ctx context.Context) error {
 	return s.waitUntil(ctx, `SELECT NOT EXISTS (
 		SELECT FROM recipients WHERE settled_at IS NULL AND id > (SELECT max(id) - 20000 FROM recipients))`)

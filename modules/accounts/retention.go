@@ -19,8 +19,8 @@ type Retention struct {
 	TestDays   int // of the data of test mode
 }
 
-// A person can use test mode without a key. Such data comes with facts. min makes the planner use the index: with EXISTS,
-// it expects that any row it reads is one of the account, and reads the entire table if none is.
+// A person can use test mode without a key. Such data comes with facts. min makes the planner use the index: with
+// EXISTS, it expects that any row it reads is one of the account, and reads the entire table if none is.
 const usesTestModeSQL = `
 SELECT a.account FROM unnest($1::text[]) AS a (account) WHERE EXISTS (SELECT FROM api_keys k WHERE k.account_id = a.account AND k.mode = 'test')
 	OR (SELECT min(f.account_id) FROM facts f WHERE f.account_id BETWEEN ` + testTenantSQL + ` AND ` + testTenantSQL + `) IS NOT NULL`

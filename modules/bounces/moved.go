@@ -9,9 +9,9 @@ import (
 	"github.com/postrider/postrider/runtime/mail/returnpath"
 )
 
-// movedMark returns the mark of a return path that an earlier installation of the account has created. The recipient has
-// another id here, as it has in an account that has returned. The error is refused, which is ErrForged or ErrGone, if
-// there is no such return path. Other errors are temporary.
+// movedMark returns the mark of a return path that an earlier installation of the account has created. The recipient
+// has another id here, as it has in an account that has returned. The error is refused, which is ErrForged or ErrGone,
+// if there is no such return path. Other errors are temporary.
 func (s *Service) movedMark(ctx context.Context, address string, refused error) (Mark, error) {
 	mark, err := returnpath.ReadClaims(address, time.Now())
 	if err != nil {

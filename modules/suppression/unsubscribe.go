@@ -18,8 +18,8 @@ const (
 	SourcePage     = "page"      // our page, opened from the link
 )
 
-// Read parses the token of a link. For every invalid token it returns the same NotFound error. It returns Unavailable if
-// an earlier installation of the account must confirm the token and does not respond.
+// Read parses the token of a link. For every invalid token it returns the same NotFound error. It returns Unavailable
+// if an earlier installation of the account must confirm the token and does not respond.
 func (s *Service) Read(ctx context.Context, token string) (Unsubscribe, error) {
 	u, err := s.readToken(ctx, token)
 	switch {

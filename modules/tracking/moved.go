@@ -58,8 +58,8 @@ func (s *Service) Confirm(_ context.Context, q origins.TokenQuestion) (origins.A
 }
 
 // Move reports whether the account of a link is being moved to another installation or has moved there. Its visits are
-// then not recorded here. to is the URL of the link there, signed with the key of the move. It is empty during the move,
-// and if the key cannot be read.
+// then not recorded here. to is the URL of the link there, signed with the key of the move. It is empty during the
+// move, and if the key cannot be read.
 func (s *Service) Move(ctx context.Context, mark LinkToken) (to string, moving bool) {
 	baseURL, moving := s.rules.Move(mark.AccountID)
 	if baseURL == "" {

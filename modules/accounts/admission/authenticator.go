@@ -83,9 +83,9 @@ func New(keys Keys, sessions Sessions, proxies []netip.Prefix, origins ...string
 }
 
 // Authenticate authenticates a request and returns its caller. Errors: Unauthorized; Conflict with a Location for an
-// API key of an account that has moved (see Forward); Forbidden for a request from another site, from an address that the API key
-// does not allow, or with an API key and an account; NotFound for an account that the user does not belong to; Invalid
-// for a malformed account; Unavailable.
+// API key of an account that has moved (see Forward); Forbidden for a request from another site, from an address that
+// the API key does not allow, or with an API key and an account; NotFound for an account that the user does not belong
+// to; Invalid for a malformed account; Unavailable.
 func (d *Authenticator) Authenticate(r *http.Request) (accounts.Caller, error) {
 	if _, given := r.Header["Authorization"]; given || d.sessions == nil {
 		return d.authenticateKey(r)

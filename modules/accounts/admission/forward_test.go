@@ -21,7 +21,8 @@ import (
 
 // startSource serves requests of an account as an edge does. It responds with 418 and stores the error that Forward
 // returns.
-func startSource(t *testing.T, residence accounts.Residence) (source *httptest.Server, failed *atomic.Pointer[fault.Error]) {
+func startSource(t *testing.T, residence accounts.Residence) (source *httptest.Server,
+	failed *atomic.Pointer[fault.Error]) {
 	t.Helper()
 	failed = &atomic.Pointer[fault.Error]{}
 	budget, err := intake.New(intake.Config{Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)})
@@ -51,7 +52,8 @@ func startTarget(t *testing.T, serve http.HandlerFunc) accounts.Residence {
 	return accounts.Residence{MovedTo: s.URL, Forward: true}
 }
 
-func ask(t *testing.T, source *httptest.Server, method, path string, body io.Reader, headers ...string) (*http.Response, string) {
+func ask(t *testing.T, source *httptest.Server, method, path string, body io.Reader,
+	headers ...string) (*http.Response, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, source.URL+path, body)
 	if err != nil {

@@ -53,9 +53,9 @@
 // # The freeze ends early if every process confirms it
 //
 // A process caches accounts and keys for seconds. Each step of a move notifies the processes, which drop their caches
-// (Follower) and store the snapshot from which they have read since. The export begins once the snapshot of every process
-// contains the freeze, and requests that began before have had a second to end. If a process does not confirm, for
-// example an older version, the export waits until all caches have ended.
+// (Follower) and store the snapshot from which they have read since. The export begins once the snapshot of every
+// process contains the freeze, and requests that began before have had a second to end. If a process does not confirm,
+// for example an older version, the export waits until all caches have ended.
 //
 // # No work is lost or doubled
 //
@@ -74,8 +74,8 @@
 //
 // # What the source has signed
 //
-// The file also contains a key that both sides know afterwards (package origins). With it, the source signs the links and
-// reports that it passes on, and the target signs the questions that it asks the source.
+// The file also contains a key that both sides know afterwards (package origins). With it, the source signs the links
+// and reports that it passes on, and the target signs the questions that it asks the source.
 //
 // # What is refused
 //

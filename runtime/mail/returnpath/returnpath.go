@@ -175,7 +175,8 @@ func encodeMark(m Mark, issued time.Time) ([]byte, error) {
 	return append(body, number...), nil
 }
 
-// decodeMark parses a body. It fails for an unknown version and an invalid recipient id, which no authenticated body has.
+// decodeMark parses a body. It fails for an unknown version and an invalid recipient id, which no authenticated body
+// has.
 func decodeMark(body []byte, now time.Time) (Mark, error) {
 	head, number := binary.BigEndian.Uint16(body), body[dateSize+uuidSize:]
 	if head>>12 != version || len(number) > numberSize || number[0] == 0 {

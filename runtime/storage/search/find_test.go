@@ -75,8 +75,8 @@ func TestPartitionedPagesEqualPlainPages(t *testing.T) {
 	}
 }
 
-// The index is searched without the mark of an account that has most rows of the table. A page contains only its own rows
-// nevertheless, and so does that of another account.
+// The index is searched without the mark of an account that has most rows of the table. A page contains only its own
+// rows nevertheless, and so does that of another account.
 func TestOwnRowsOfAnAccountWithMostRows(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)

@@ -10,8 +10,8 @@ import (
 )
 
 // PostgreSQL appends new documents to a list of the index, and searches this list from its beginning to its end. The
-// insert that fills it (gin_pending_list_limit, 4 MB) merges all of them into the index. With millions of rows on a busy
-// disk, that takes longer than an insert may take, so the insert fails, and the next one begins again.
+// insert that fills it (gin_pending_list_limit, 4 MB) merges all of them into the index. With millions of rows on a
+// busy disk, that takes longer than an insert may take, so the insert fails, and the next one begins again.
 const (
 	// mergeEvery is how often Run looks for new documents.
 	mergeEvery = 2 * time.Second

@@ -359,7 +359,8 @@ func (m *mover) report(sink *faults.Sink, client *traveler, endpoint *unreliable
 	}
 }
 
-// oneEmailPerClientRecipient is oneEmailPerRecipient for the recipients of travelers, who get the two emails of each run.
+// oneEmailPerClientRecipient is oneEmailPerRecipient for the recipients of travelers, who get the two emails of each
+// run.
 func oneEmailPerClientRecipient(t *testing.T, sink *faults.Sink) {
 	t.Helper()
 	messages := map[string]map[string]bool{}
