@@ -127,12 +127,21 @@ func (m *mailer) watch(t *testing.T) {
 	wait.Wait()
 }
 
+// earlierToday returns a time of the current day (UTC), also in its first hour.
+func (m *mailer) earlierToday() time.Time {
+	midnight, hourAgo := m.now.UTC().Truncate(24*time.Hour), m.now.Add(-time.Hour)
+	if hourAgo.Before(midnight) {
+		return midnight
+	}
+	return hourAgo
+}
+
 // A provider that starts to refuse or defer the mail of a domain is reported once, by one process, and again after it
 // has recovered.
 func TestReportsDegradedProvidersOnce(t *testing.T) {
 	t.Parallel()
 	m := newMailer(t)
-	today, before := m.now.Add(-time.Hour), m.now.Add(-4*24*time.Hour)
+	today, before := m.earlierToday(), m.now.Add(-4*24*time.Hour)
 	m.count(t, "email.sent", "gmail.com", before, 1000)
 	m.count(t, "email.delivered", "gmail.com", before, 1000)
 	m.count(t, "email.sent", "gmail.com", today, 3)
@@ -179,7 +188,7 @@ func TestReportsDegradedProvidersOnce(t *testing.T) {
 func TestIgnoresProblemsOfOthers(t *testing.T) {
 	t.Parallel()
 	m := newMailer(t)
-	today, before := m.now.Add(-time.Hour), m.now.Add(-4*24*time.Hour)
+	today, before := m.earlierToday(), m.now.Add(-4*24*time.Hour)
 	for domain, class := range map[string]string{"grey.example": "greylist", "down.example": "system", "slow.example": "throttle"} {
 		m.count(t, "email.sent", domain, today, 100)
 		m.count(t, "email.delivery_delayed", domain, today, 90)
