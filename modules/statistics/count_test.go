@@ -11,6 +11,7 @@ import (
 
 	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/storage/db"
+	"github.com/postrider/postrider/runtime/storage/db/dbtest"
 )
 
 func TestBatchSizeAdaptsToDuration(t *testing.T) {
@@ -233,4 +234,12 @@ func TestImportedEventsAreCountedOnce(t *testing.T) {
 		}
 		count(50)
 	}
+	tr.exec(`DELETE FROM statistics_marks`) // nothing has been counted here
+	if err := SubtractImported(t.Context(), tr.db.SQL, tr.account[0]); err != nil {
+		t.Fatal(err)
+	}
+	if n := dbtest.Count(t, tr.db, `SELECT count(*) FROM statistics_marks WHERE fact_id = (SELECT min(id) FROM facts)`); n != 1 {
+		t.Error("the subtraction has created no mark, so another process could create a later one")
+	}
+	count(50)
 }

@@ -54,6 +54,10 @@ const nextImportedSQL = `SELECT coalesce((SELECT id FROM facts WHERE account_id 
 // SubtractImported subtracts the facts of an account that are counted later. The account was imported in tx together
 // with its statistics, which contain them.
 func SubtractImported(ctx context.Context, tx db.Execer, accountID string) error {
+	// A mark that another process creates meanwhile would be later than the imported facts, which it does not see.
+	if _, err := tx.ExecContext(ctx, createMarkSQL); err != nil {
+		return fmt.Errorf("subtract imported events: %w", err)
+	}
 	from, err := holdMark(ctx, tx, accountID)
 	for more := true; err == nil && more; {
 		var to string

@@ -241,8 +241,10 @@ func withoutSignIns(v any) any {
 	return v
 }
 
-// determined matches cursors, which contain numbers of the database, and ports.
-var determined = regexp.MustCompile(`"(endCursor|startCursor)": "[^"]+"|"(port)": [0-9]+`)
+// determined matches cursors, which contain numbers of the database, ports, and what changes at either installation
+// meanwhile: the target checks domains, and the source stores the latest use of keys with a delay.
+var determined = regexp.MustCompile(
+	`"(endCursor|startCursor|lastCheckedAt|lastUsedAt|lastUsedIp)": (?:"[^"]+"|null)|"(port|oldestAgeSeconds)": [0-9]+`)
 
 // postponed matches the year of a due time in a copy that has not started.
 var postponed = regexp.MustCompile(`"22\d\d`)
