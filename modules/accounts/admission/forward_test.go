@@ -92,7 +92,7 @@ func TestForwardedRequestIsUnchanged(t *testing.T) {
 		w.Header().Set("X-Target", "1")
 		w.Header().Set("Set-Cookie", "session=1")
 		w.WriteHeader(http.StatusCreated)
-		io.WriteString(w, "done") //nolint:errcheck // the client notices
+		io.WriteString(w, "done")
 	})
 	source, failed := startSource(t, target)
 	large := strings.Repeat("0123456789abcdef", 40_000) // in a file of the budget
@@ -131,7 +131,7 @@ func TestForwardedRequestIsRepeatedWithItsKey(t *testing.T) {
 		if requests.Add(1) == 2 {
 			panic(http.ErrAbortHandler) // the connection of the first request ends
 		}
-		io.Copy(w, r.Body) //nolint:errcheck // the client notices
+		io.Copy(w, r.Body)
 	})
 	source, failed := startSource(t, target)
 	for range 2 {
@@ -208,8 +208,8 @@ func TestForwardStreams(t *testing.T) {
 	seen := make(chan struct{})
 	target := startTarget(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
-		io.WriteString(w, "data: 1\n")        //nolint:errcheck // the client notices
-		http.NewResponseController(w).Flush() //nolint:errcheck // as above
+		io.WriteString(w, "data: 1\n")
+		http.NewResponseController(w).Flush()
 		select {
 		case <-seen:
 		case <-r.Context().Done():
