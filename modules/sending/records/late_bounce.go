@@ -37,7 +37,7 @@ func (s *Service) Addressee(ctx context.Context, emailID string, recipientID int
 	return findAddressee(ctx, s.db.SQL, addresseeSQL, emailID, recipientID)
 }
 
-// RecipientAt returns the recipient of an account's email with an address, or false if there is none.
+// RecipientAt returns the recipient of an account's email that has the address. known is false if none has.
 func (s *Service) RecipientAt(ctx context.Context, accountID, emailID, address string) (recipientID int64, known bool,
 	err error) {
 	found, err := db.All(ctx, s.db.SQL, db.Value[int64],

@@ -164,7 +164,8 @@ func (p *pages) passOn(w http.ResponseWriter, r *http.Request, said *words, u su
 	if err != nil {
 		return err
 	}
-	hops, _ := strconv.Atoi(r.Header.Get(admission.HeaderForwarded)) // 0 without the header
+	// Without the header, hops is 0. A client cannot begin below 0, and a number that is too large gives 255.
+	hops, _ := strconv.ParseUint(r.Header.Get(admission.HeaderForwarded), 10, 8)
 	if hops >= maxHops {
 		return fault.DatabaseUnavailable(errors.New("the installations of the account forward to each other"))
 	}
@@ -175,7 +176,7 @@ func (p *pages) passOn(w http.ResponseWriter, r *http.Request, said *words, u su
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.SetURL(to)
 			p.Out.URL.Path, p.Out.URL.RawPath = path, ""
-			p.Out.Header.Set(admission.HeaderForwarded, strconv.Itoa(hops+1))
+			p.Out.Header.Set(admission.HeaderForwarded, strconv.FormatUint(hops+1, 10))
 			p.Out.Header.Del("Cookie")
 			p.Out.Header.Del("Authorization")
 		},

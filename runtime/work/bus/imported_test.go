@@ -34,7 +34,7 @@ func TestImportedFactsAreNotDelivered(t *testing.T) {
 		"facts of others should be more": 1 - min(1, dbtest.Count(t, d, `SELECT count(*) FROM bus_messages`)),
 	} {
 		if n != 0 {
-			t.Errorf("%d %s", n, what)
+			t.Errorf("%s: %d, want 0", what, n)
 		}
 	}
 }
