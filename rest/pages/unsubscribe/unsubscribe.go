@@ -164,7 +164,7 @@ func (p *pages) passOn(w http.ResponseWriter, r *http.Request, said *words, u su
 	if err != nil {
 		return err
 	}
-	// Without the header, hops is 0. A client cannot begin below 0, and a number that is too large gives 255.
+	// hops is 0 without the header, and 255 if the number is too large. A client cannot begin below 0.
 	hops, _ := strconv.ParseUint(r.Header.Get(admission.HeaderForwarded), 10, 8)
 	if hops >= maxHops {
 		return fault.DatabaseUnavailable(errors.New("the installations of the account forward to each other"))

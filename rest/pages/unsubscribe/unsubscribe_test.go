@@ -281,22 +281,29 @@ func TestRequestsOfMovedAccountArePassedOn(t *testing.T) {
 			t.Errorf("%s got %d %v, want a redirect to the signed link", method, w.Code, w.Header())
 		}
 	}
-	post := func(hops int) *httptest.ResponseRecorder {
+	post := func(hops string) *httptest.ResponseRecorder {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/u/all", strings.NewReader("List-Unsubscribe=One-Click"))
 		r.Header.Set("Content-Type", form)
 		r.Header.Set("Cookie", "a=b")
-		r.Header.Set(admission.HeaderForwarded, strconv.Itoa(hops))
+		r.Header.Set(admission.HeaderForwarded, hops)
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
 		return w
 	}
-	if w := post(1); w.Code != http.StatusTeapot {
-		t.Errorf("a POST got %d, want the response of the other installation", w.Code)
+	for _, hops := range []string{"1", "-9"} { // a client cannot begin below 0
+		if w := post(hops); w.Code != http.StatusTeapot {
+			t.Errorf("a POST after %s hops got %d, want the response of the other installation", hops, w.Code)
+		}
 	}
-	if w := post(maxHops); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
-		t.Errorf("a POST in a loop got %d %v, want 503", w.Code, w.Header())
+	for _, hops := range []string{strconv.Itoa(maxHops), "99999999999999999999"} {
+		if w := post(hops); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+			t.Errorf("a POST after %s hops got %d %v, want 503", hops, w.Code, w.Header())
+		}
 	}
-	want := []string{`POST /u/signed- List-Unsubscribe=One-Click [2] "" <nil>`}
+	want := []string{
+		`POST /u/signed- List-Unsubscribe=One-Click [2] "" <nil>`,
+		`POST /u/signed- List-Unsubscribe=One-Click [1] "" <nil>`,
+	}
 	if !cmp.Equal(want, got) || links.asked != nil {
 		t.Errorf("the other installation received %q, want %q; this one unsubscribed %q", got, want, links.asked)
 	}
