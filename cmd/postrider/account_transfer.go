@@ -202,7 +202,7 @@ func (s *session) transferOptions(of services, withoutPasswords bool) (transfer.
 			Problem: "is required: it encrypts the secrets of the account"}}
 	}
 	o := transfer.Options{Box: of.store.Box, Program: s.version, Credentials: !withoutPasswords,
-		Subtract: statistics.SubtractImported,
+		AdjustStatistics: statistics.AdjustImported,
 		Progress: func(done string) {
 			if isTerminal(s.log) {
 				fmt.Fprintln(s.log, done)

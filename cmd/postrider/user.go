@@ -132,8 +132,12 @@ func (of services) openPeople() (out peopleServices, err error) {
 		return out, err
 	}
 	out.teams = team.New(team.Params{DB: of.store.DB, Accounts: holders})
-	out.signIn, err = signin.New(signin.Params{Config: signin.ConfigOf(of.config), DB: of.store.DB, Accounts: holders,
-		Teams: out.teams, Box: of.store.Box, Logger: of.log})
+	config, err := signin.ConfigOf(of.config)
+	if err != nil {
+		return out, err
+	}
+	out.signIn, err = signin.New(signin.Params{Config: config, DB: of.store.DB, Accounts: holders, Teams: out.teams,
+		Box: of.store.Box, Logger: of.log})
 	return out, err
 }
 

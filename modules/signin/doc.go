@@ -14,7 +14,7 @@
 // works once and for one purpose. A request for a link inserts one row and returns the same response for known
 // and unknown emails. A worker later decides whether to send the link, and creates the token and queues the
 // email in one transaction. So neither responses nor response times reveal whether an address is known, and no
-// email is lost or sent twice.
+// email is lost or sent twice. If no user has the email, the worker asks the other cells (package cells).
 //
 // # Trust
 //

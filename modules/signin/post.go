@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/signinlink"
 	"github.com/postrider/postrider/modules/accounts/alerts"
 	"github.com/postrider/postrider/modules/accounts/team"
 	"github.com/postrider/postrider/modules/notices"
+	"github.com/postrider/postrider/modules/signin/cells"
 	"github.com/postrider/postrider/runtime/base/secret"
 	"github.com/postrider/postrider/runtime/base/worker"
 	"github.com/postrider/postrider/runtime/storage/db"
@@ -24,6 +26,7 @@ type mailQueue struct {
 	db      *db.DB
 	teams   *team.Service
 	mailer  Mailer // nil disables mail
+	cells   *cells.Cells
 	signals *db.Signals
 	log     *slog.Logger
 	baseURL string
@@ -34,6 +37,7 @@ const (
 	mailsFreely  = 5 // emails per mailbox, day and purpose; then none is sent while the latest link is valid
 	postBatch    = 20
 	postAttempts = 12 // over about ten hours
+	askAttempts  = 5  // at other cells, over about eight minutes
 )
 
 func (p *mailQueue) start(more ...worker.Task) {
@@ -90,8 +94,16 @@ func (p *mailQueue) sendLinks(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	var failed []error
+	var unknown []dueLink
 	for _, d := range list {
+		if d.purpose == string(signinlink.PurposeReset) && !d.known && p.cells.Exist() {
+			unknown = append(unknown, d)
+			continue
+		}
 		failed = append(failed, p.sendLink(ctx, d))
+	}
+	if len(unknown) > 0 {
+		failed = append(failed, p.askCells(ctx, unknown))
 	}
 	return len(list), errors.Join(failed...)
 }
@@ -122,6 +134,11 @@ const (
 	dropLinkSQL   = `DELETE FROM sign_in_links WHERE id = $1 AND due_at = $2`
 )
 
+func (p *mailQueue) drop(ctx context.Context, d dueLink) error {
+	_, err := db.Exec(ctx, p.db.SQL, dropLinkSQL, d.id, d.until)
+	return err
+}
+
 func (p *mailQueue) sendLink(ctx context.Context, d dueLink) error {
 	m, wanted := d.buildNotice()
 	wanted = wanted && !d.overLimit
@@ -130,8 +147,7 @@ func (p *mailQueue) sendLink(ctx context.Context, d dueLink) error {
 			p.log.WarnContext(ctx, "sign-in mail not sent; run `postrider admin user link` to create a sign-in link",
 				"purpose", d.purpose, "attempts", d.attempts)
 		}
-		_, err := db.Exec(ctx, p.db.SQL, dropLinkSQL, d.id, d.until)
-		return err
+		return p.drop(ctx, d)
 	}
 	token, hash := secret.NewToken("")
 	m.Token, m.BaseURL = token, p.baseURL

@@ -16,6 +16,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts/credentials"
 	"github.com/postrider/postrider/modules/accounts/team"
 	"github.com/postrider/postrider/modules/notices"
+	"github.com/postrider/postrider/modules/signin/cells"
 	"github.com/postrider/postrider/modules/signin/devices"
 	"github.com/postrider/postrider/modules/signin/guessing"
 	"github.com/postrider/postrider/modules/signin/passkeys"
@@ -105,7 +106,7 @@ func New(p Params) (*Service, error) {
 		seen: &sessionState{signIns: signIns, sessions: newCache(),
 			used: credentials.NewRecorder(p.DB.SQL, "sessions")}}
 	s.post = &mailQueue{db: p.DB, teams: p.Teams, signals: p.Signals, log: p.Logger, baseURL: p.Config.BaseURL,
-		tasks: worker.NewTasks(p.Logger, p.Workers)}
+		cells: cells.New(p.Config.Cells), tasks: worker.NewTasks(p.Logger, p.Workers)}
 	if p.Notices != nil && p.Notices.CanSend() {
 		s.post.mailer = p.Notices
 	}

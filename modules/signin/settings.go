@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/postrider/postrider/modules/signin/cells"
 	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/ops/config"
@@ -103,10 +104,12 @@ type Config struct {
 	Origins   []string // other URLs under which the pages are served
 	SignUp    SignUpPolicy
 	Passwords bool
+	Cells     cells.Config
 }
 
 // ConfigOf reads the settings.
-func ConfigOf(v setting.Values) Config {
+func ConfigOf(v setting.Values) (Config, error) {
+	others, err := cells.ConfigOf(v)
 	return Config{BaseURL: config.BaseURL.Get(v), Origins: config.OtherOrigins(v), SignUp: SignUpSetting.Get(v),
-		Passwords: PasswordsSetting.Get(v) == PasswordsOn}
+		Passwords: PasswordsSetting.Get(v) == PasswordsOn, Cells: others}, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lib/pq"
 
+	"github.com/postrider/postrider/modules/statistics/rollup"
 	"github.com/postrider/postrider/runtime/base/id"
 	"github.com/postrider/postrider/runtime/storage/db"
 	"github.com/postrider/postrider/runtime/storage/db/dbtest"
@@ -195,51 +196,76 @@ func TestUncountableEventIsSkipped(t *testing.T) {
 	}
 }
 
-// The statistics of an imported account contain its events, which may be later than the mark.
+// The statistics of an imported account contain events that are later than the mark, and may lack earlier ones.
 func TestImportedEventsAreCountedOnce(t *testing.T) {
 	t.Parallel()
-	tr := newTraffic(t, 29)
-	at := time.Now().UTC().Truncate(time.Hour).Add(-2 * time.Hour)
-	tr.storeMail(50, at)
-	tr.horizon.at = at.Add(time.Hour)
-	delivered := func() int64 {
-		t.Helper()
-		a, err := tr.Query(t.Context(), tr.account[0], Question{Range: between(at, at.Add(time.Hour)), Interval: Hour,
-			Timezone: "UTC"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return a.Totals.Delivered
+	const all, fifteenth, fortieth = "", "15", "40" // each of 50 emails has several events
+	for name, c := range map[string]struct {
+		exported, here string // the email of the first uncounted event
+		nothing        bool   // no events have been counted here
+	}{
+		"all counted, none here":      {exported: all, nothing: true},
+		"all counted, some here":      {exported: all, here: fifteenth},
+		"more counted than here":      {exported: fortieth, here: fifteenth},
+		"fewer counted than here":     {exported: fifteenth, here: fortieth},
+		"as many counted as here":     {exported: fifteenth, here: fifteenth},
+		"fewer counted, all here":     {exported: fifteenth, here: all},
+		"some counted, but none here": {exported: fifteenth, nothing: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tr := newTraffic(t, 29)
+			at := time.Now().UTC().Truncate(time.Hour).Add(-2 * time.Hour)
+			tr.storeMail(50, at)
+			tr.horizon.at = at.Add(time.Hour)
+			markAt := func(email string) string {
+				if email == all {
+					return id.Since(id.Fact, tr.horizon.at)
+				}
+				mark, err := db.One(t.Context(), tr.db.SQL, db.Value[string], `SELECT id FROM facts WHERE account_id = $1 ORDER BY id
+OFFSET (SELECT count(*) FROM facts WHERE account_id = $1) * $2::int / 50 LIMIT 1`, tr.account[0], email)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return mark
+			}
+			delivered := func() int64 {
+				t.Helper()
+				a, err := tr.Query(t.Context(), tr.account[0], Question{Range: between(at, at.Add(time.Hour)), Interval: Hour, Timezone: "UTC"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return a.Totals.Delivered
+			}
+			exported := markAt(c.exported)
+			if _, err := countFacts(t.Context(), tr.db.SQL, rollup.Between, "f.id >= $1 AND f.id < $2", 1, "", exported); err != nil {
+				t.Fatal(err)
+			}
+			if !c.nothing {
+				tr.exec(`INSERT INTO statistics_marks (id, fact_id) VALUES (1, $1)`, markAt(c.here))
+				if got := delivered(); (got == 50) != (c.exported == c.here) { // answers contain what is not counted yet
+					t.Errorf("%d deliveries before the adjustment", got)
+				}
+			}
+			given := &exported
+			if c.exported == all {
+				given = nil
+			}
+			if err := AdjustImported(t.Context(), tr.db.SQL, tr.account[0], given); err != nil {
+				t.Fatal(err)
+			}
+			if n := dbtest.Count(t, tr.db, `SELECT count(*) FROM statistics_marks`); n != 1 {
+				t.Error("there is no mark, so another process could create a later one")
+			}
+			if got := delivered(); got != 50 {
+				t.Errorf("%d deliveries after the adjustment, want 50", got)
+			}
+			if err := tr.Count(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if got := delivered(); got != 50 {
+				t.Errorf("%d deliveries were counted, want 50", got)
+			}
+		})
 	}
-	count := func(want int64) {
-		t.Helper()
-		if err := tr.Count(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if got := delivered(); got != want {
-			t.Errorf("%d deliveries were counted, want %d", got, want)
-		}
-	}
-	count(50)
-	for range 2 { // with events before and after the mark
-		tr.exec(`UPDATE statistics_marks SET fact_id = (SELECT id FROM facts WHERE account_id = $1 ORDER BY id OFFSET 20 LIMIT 1)`, tr.account[0])
-		if got := delivered(); got <= 50 { // answers contain what is not counted yet
-			t.Errorf("%d deliveries after the import, so some must be both before and after the mark", got)
-		}
-		if err := SubtractImported(t.Context(), tr.db.SQL, tr.account[0]); err != nil {
-			t.Fatal(err)
-		}
-		if got := delivered(); got != 50 {
-			t.Errorf("%d deliveries after the subtraction, want 50", got)
-		}
-		count(50)
-	}
-	tr.exec(`DELETE FROM statistics_marks`) // nothing has been counted here
-	if err := SubtractImported(t.Context(), tr.db.SQL, tr.account[0]); err != nil {
-		t.Fatal(err)
-	}
-	if n := dbtest.Count(t, tr.db, `SELECT count(*) FROM statistics_marks WHERE fact_id = (SELECT min(id) FROM facts)`); n != 1 {
-		t.Error("the subtraction has created no mark, so another process could create a later one")
-	}
-	count(50)
 }

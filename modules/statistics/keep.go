@@ -45,32 +45,41 @@ func (s *Service) PreserveCounts(ctx context.Context, tx db.Execer, accountID st
 	return nil
 }
 
-// importedBatch is the number of facts that SubtractImported reads at a time.
+// importedBatch is the number of facts that AdjustImported reads at a time.
 const importedBatch = 10_000
 
 // nextImportedSQL returns the fact of an account at an offset after another one, or an empty string.
-const nextImportedSQL = `SELECT coalesce((SELECT id FROM facts WHERE account_id = $1 AND id >= $2 ORDER BY id OFFSET $3 LIMIT 1), '')`
+const nextImportedSQL = `
+SELECT coalesce((SELECT id FROM facts WHERE account_id = $1 AND id >= $2 AND id < $3 ORDER BY id OFFSET $4 LIMIT 1), '')`
 
-// SubtractImported subtracts the facts of an account that are counted later. The account was imported in tx together
-// with its statistics, which contain them.
-func SubtractImported(ctx context.Context, tx db.Execer, accountID string) error {
+// AdjustImported changes the statistics of an account that was imported in tx, so that they contain each fact once as
+// soon as this installation has counted. exportedMark is the mark of the installation that exported them: they contain
+// the facts before it. nil: they contain all.
+func AdjustImported(ctx context.Context, tx db.Execer, accountID string, exportedMark *string) error {
 	// A mark that another process creates meanwhile would be later than the imported facts, which it does not see.
 	if _, err := tx.ExecContext(ctx, createMarkSQL); err != nil {
-		return fmt.Errorf("subtract imported events: %w", err)
+		return fmt.Errorf("adjust imported statistics: %w", err)
 	}
-	from, err := holdMark(ctx, tx, accountID)
-	for more := true; err == nil && more; {
+	mark, err := holdMark(ctx, tx, accountID)
+	counted := string(id.Fact) + "_~"
+	if exportedMark != nil {
+		counted = *exportedMark
+	}
+	from, end, sign := mark, counted, int64(-1) // counted there, and later here
+	if counted < mark {
+		from, end, sign = counted, mark, 1 // counted by neither
+	}
+	for err == nil && from < end {
 		var to string
-		if to, err = db.One(ctx, tx, db.Value[string], nextImportedSQL, accountID, from, importedBatch); err != nil {
+		if to, err = db.One(ctx, tx, db.Value[string], nextImportedSQL, accountID, from, end, importedBatch); err != nil {
 			break
 		}
-		more = to != ""
-		to = cmp.Or(to, string(id.Fact)+"_~")
-		_, err = countFacts(ctx, tx, rollup.OfAccount, "f.id >= $1 AND f.id < $2 AND f.account_id = $3", -1, from, to, accountID)
+		to = cmp.Or(to, end)
+		_, err = countFacts(ctx, tx, rollup.OfAccount, "f.id >= $1 AND f.id < $2 AND f.account_id = $3", sign, from, to, accountID)
 		from = to
 	}
 	if err != nil {
-		return fmt.Errorf("subtract imported events: %w", err)
+		return fmt.Errorf("adjust imported statistics: %w", err)
 	}
 	return nil
 }

@@ -1,6 +1,6 @@
 // Package callbacks serves the requests that other services send to Postrider: Stripe posts its events (stripe.go),
-// other installations forward reports and ask about links of accounts that have moved (reports.go), and SMS providers
-// post the status of a message and the replies of its recipient (sms.go).
+// other installations forward reports, and ask about links of accounts that have moved and for password resets
+// (installations.go), and SMS providers post the status of a message and the replies of its recipient (sms.go).
 //
 // A caller is unknown until its signature or token is verified. Bodies are therefore read with time and size limits,
 // and a refusal contains only what the caller needs for its log.

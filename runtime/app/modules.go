@@ -183,7 +183,7 @@ var registry = []Module{
 	{
 		Name: "signin", Line: "signs users in: passwords, codes, sessions, teams and their roles",
 		Requires: []string{"accounts"}, Uses: []string{"notices"},
-		Option: fx.Options(signin.Module, openid.Module, desk.Module), Edges: signInPages,
+		Option: fx.Options(signin.Module, openid.Module, desk.Module), Edges: fx.Options(signInPages, otherCells),
 		Graph: []part{
 			provideGraph(func(p *graph.Parts, s *team.Service) { p.Teams = s }),
 			provideGraph(func(p *graph.Parts, s *audit.Service) { p.AuditLog = s }),

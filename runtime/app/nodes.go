@@ -14,6 +14,7 @@ import (
 	"github.com/postrider/postrider/modules/sending/delivery"
 	"github.com/postrider/postrider/modules/sending/release"
 	"github.com/postrider/postrider/modules/signin"
+	"github.com/postrider/postrider/modules/tracking/linkrules"
 	"github.com/postrider/postrider/runtime/base/clock"
 	"github.com/postrider/postrider/runtime/base/setting"
 	"github.com/postrider/postrider/runtime/base/worker"
@@ -88,6 +89,7 @@ type followParams struct {
 	Accounts  *accounts.Service
 	SignIn    *signin.Service    `optional:"true"`
 	Relay     *relay.Credentials `optional:"true"`
+	Links     *linkrules.Rules   `optional:"true"`
 	Logger    *slog.Logger
 	Workers   *worker.Metrics
 }
@@ -100,6 +102,9 @@ func followMoves(p followParams) {
 	}
 	if p.Relay != nil {
 		f.Forget = append(f.Forget, p.Relay.Forget)
+	}
+	if p.Links != nil {
+		f.Reload = append(f.Reload, p.Links.Reload)
 	}
 	tasks := worker.NewTasks(p.Logger, p.Workers)
 	p.Lifecycle.Append(fx.StartStopHook(func() { tasks.Start(f.Task()) }, tasks.Stop))

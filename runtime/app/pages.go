@@ -19,6 +19,7 @@ import (
 	"github.com/postrider/postrider/modules/devinbox/hooks"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/signin"
+	"github.com/postrider/postrider/modules/signin/cells"
 	"github.com/postrider/postrider/modules/signin/openid"
 	"github.com/postrider/postrider/modules/sms/callback"
 	"github.com/postrider/postrider/modules/sms/provider"
@@ -109,7 +110,7 @@ var accountMoves = provideLinks(func(a *accounts.Service, from *origins.Service,
 	objects blob.Store, o Options, cfg setting.Values, log *slog.Logger) (link, error) {
 	door, err := admission.New(a, nil, config.TrustedProxies.Get(cfg), config.BaseURL.Get(cfg))
 	receiver := &moves.Receiver{DB: d, Accounts: a, Origins: from, Options: transfer.Options{Box: box, Program: o.Version,
-		Objects: objects, Credentials: true, Subtract: statistics.SubtractImported, Progress: func(string) {}}}
+		Objects: objects, Credentials: true, AdjustStatistics: statistics.AdjustImported, Progress: func(string) {}}}
 	return link{prefix: moves.Path, handler: restmoves.New(receiver, door, log)}, err
 })
 
@@ -143,6 +144,11 @@ var movedQuestions = provideLinks(func(o *origins.Service, clicks module.Optiona
 	}
 	return link{prefix: origins.Path,
 		handler: callbacks.NewQuestions(&origins.Desk{Origins: o, Witnesses: witnesses}, log)}
+})
+
+// otherCells sends password resets for people who have asked another cell.
+var otherCells = provideLinks(func(s *signin.Service, log *slog.Logger) link {
+	return link{prefix: cells.Path, handler: callbacks.NewCells(s, log)}
 })
 
 // textInbox stores the text messages of development mode; nil without a development inbox.

@@ -25,9 +25,11 @@ type Follower struct {
 	Signals worker.Signals
 	Node    Node
 	Forget  []func() // drop what the process remembers of accounts
+	// Reload reads again what the process keeps of accounts.
+	Reload []func(context.Context) error
 }
 
-// Task drops what the process remembers after each step of a move.
+// Task drops or reads again what the process remembers after each step of a move.
 func (f Follower) Task() worker.Task {
 	return worker.OnWake("notices of moved accounts", f.Signals, stepChannel, f.confirm)
 }
@@ -40,6 +42,11 @@ func (f Follower) confirm(ctx context.Context) error {
 	}
 	for _, forget := range f.Forget {
 		forget()
+	}
+	for _, reload := range f.Reload {
+		if err := reload(ctx); err != nil {
+			return fmt.Errorf("confirm a step of a move: %w", err)
+		}
 	}
 	return f.Node.StoreAccountsSeen(ctx, seen)
 }

@@ -126,6 +126,27 @@ func TestEarlierConfirmationDoesNotCount(t *testing.T) {
 	}
 }
 
+// A process that cannot read accounts again does not confirm.
+func TestFailedReloadIsNotConfirmed(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	transfertest.Fill(t, d, "acc_1")
+	addNode(t, d, 1, "0")
+	_, transaction, err := freeze(t.Context(), d, "acc_1", options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fails := range []error{errors.New("reload"), nil} {
+		f := Follower{DB: d, Node: storedNode{d, 1}, Reload: []func(context.Context) error{func(context.Context) error { return fails }}}
+		if err := f.confirm(t.Context()); !errors.Is(err, fails) {
+			t.Errorf("the confirmation returned %v, want %v", err, fails)
+		}
+		if noticed, err := node.HaveSeenAccounts(t.Context(), d, transaction); err != nil || noticed != (fails == nil) {
+			t.Errorf("after a reload with the error %v, the freeze was noticed: %v, %v", fails, noticed, err)
+		}
+	}
+}
+
 // Rows that another transaction has locked are parked later.
 func TestMoveWaitsForLocks(t *testing.T) {
 	t.Parallel()

@@ -222,15 +222,19 @@ var MasterKey = setting.Declare(setting.Setting[[]secret.Key]{
 	Name: "POSTRIDER_MASTER_KEY", Group: database, Secret: true, DefaultText: "generated in development",
 	Help:     "Encrypts secrets at rest: 32 bytes in base64. With several, separated by commas, the first one encrypts. Set it in the environment, not on the command line.",
 	Required: "it encrypts secrets at rest; create one with `openssl rand -base64 32` and keep it safe",
-	Form: setting.Syntax[[]secret.Key]{Placeholder: "KEY,...", Parse: func(text string) ([]secret.Key, error) {
-		keys, err := secret.ParseKeys(secret.New(text))
-		if err != nil {
-			return nil, errors.New("is wrong: " + strings.ReplaceAll(err.Error(), "\n", "; "))
-		}
-		return keys, nil
-	}},
-	Show: func(keys []secret.Key) slog.Value { return slog.GroupValue(slog.Int("keys", len(keys))) },
+	Form:     keysForm,
+	Show:     showKeys,
 })
+
+var keysForm = setting.Syntax[[]secret.Key]{Placeholder: "KEY,...", Parse: func(text string) ([]secret.Key, error) {
+	keys, err := secret.ParseKeys(secret.New(text))
+	if err != nil {
+		return nil, errors.New("is wrong: " + strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+	return keys, nil
+}}
+
+func showKeys(keys []secret.Key) slog.Value { return slog.GroupValue(slog.Int("keys", len(keys))) }
 
 // IsEmbedded reports whether Postrider runs its own PostgreSQL.
 func IsEmbedded(v setting.Values) bool { return DatabaseURL.Get(v).IsZero() }

@@ -55,6 +55,37 @@ var Cell = setting.Declare(setting.Setting[int]{
 	Help: "Number of the cell that this process belongs to, in new ids and keys. All processes that share the database need the same number.",
 })
 
+// Cells are the base URLs of all cells, without slashes at the end. They may include this cell.
+var Cells = setting.Declare(setting.Setting[[]string]{
+	Name: "POSTRIDER_CELLS", Group: process, DefaultText: "none",
+	Help: "Base URLs of all cells, separated by commas. Each needs a host name that leads only to its cell. People can then reset their password at any cell.",
+	Form: setting.Syntax[[]string]{Placeholder: "URL,...", Parse: parseCells},
+})
+
+func parseCells(text string) (cells []string, err error) {
+	for _, item := range setting.List(text) {
+		cell, err := parseBaseURL(item)
+		if err != nil {
+			return nil, fmt.Errorf("contains %q, which %w", item, err)
+		}
+		cells = append(cells, cell)
+	}
+	return cells, nil
+}
+
+// CellsKey signs the requests between cells.
+var CellsKey = setting.Declare(setting.Setting[[]secret.Key]{
+	Name: "POSTRIDER_CELLS_KEY", Group: process, Secret: true, DefaultText: "none",
+	Help: "Signs requests between cells, the same in all: 32 bytes in base64. With several, separated by commas, the first one signs.",
+	Form: keysForm, Show: showKeys,
+	Check: func(v setting.Values, keys []secret.Key) error {
+		if (len(keys) == 0) != (len(Cells.Get(v)) == 0) {
+			return errors.New("must be set together with POSTRIDER_CELLS")
+		}
+		return nil
+	},
+})
+
 // Egress is the name of the public address from which mail is sent, if there is no source address. Processes
 // that share an address also share the limits of providers for it.
 var Egress = setting.Declare(setting.Setting[string]{

@@ -47,6 +47,10 @@ type Manifest struct {
 	Credentials bool                `json:"credentials"`    // passwords, passkeys and other ways to sign in are included
 	Move        string              `json:"move,omitempty"` // id of the move whose code starts the account
 	Base        string              `json:"base,omitempty"` // the base that the file is (without Move) or completes
+
+	// StatisticsMark is the id of the first event that the statistics do not contain, which need not belong to the account.
+	// nil: they contain all, as in the files of older programs, which waited for that or ignored it.
+	StatisticsMark *string `json:"statistics_mark,omitempty"`
 }
 
 // CopyID returns the id of the move in the frozen copy that an import of the file creates; "" for the file of a copy

@@ -27,9 +27,9 @@ type Options struct {
 	MoveOnly    bool              // import: refuse files that do not belong to a move
 	Progress    func(done string) // called after each table; required
 
-	// Subtract subtracts events from the statistics that an import has created, if the installation counts them later. nil:
-	// it counts none.
-	Subtract func(ctx context.Context, tx db.Execer, accountID string) error
+	// AdjustStatistics changes imported statistics, so that they contain each event once after the installation has counted.
+	// They contain the events before exportedMark; nil: all. Without the function, the installation counts no events.
+	AdjustStatistics func(ctx context.Context, tx db.Execer, accountID string, exportedMark *string) error
 
 	turn time.Duration // import of a base: how long a transaction reads the file; 0: baseTurn
 }
@@ -112,8 +112,8 @@ func writeAccount(ctx context.Context, tx *sql.Tx, accountID string, w io.Writer
 		result.Manifest.Version = moveVersion
 	}
 	m := &result.Manifest
-	err = tx.QueryRowContext(ctx, `SELECT email, now() FROM accounts WHERE id = $1`, accountID).
-		Scan(&m.Email, &m.ExportedAt)
+	err = tx.QueryRowContext(ctx, `SELECT email, now(), coalesce((SELECT fact_id FROM statistics_marks WHERE id = 1), '')
+FROM accounts WHERE id = $1`, accountID).Scan(&m.Email, &m.ExportedAt, &m.StatisticsMark)
 	if err != nil {
 		return nil, fmt.Errorf("read account %s: %w", accountID, err)
 	}

@@ -120,8 +120,8 @@ func (i *importer) endDifference(ctx context.Context) error {
 // marks.
 func (i *importer) settleFacts(ctx context.Context) error {
 	err := bus.RecordImported(ctx, i.tx, i.manifest.AccountID)
-	if err == nil && i.options.Subtract != nil {
-		err = i.options.Subtract(ctx, i.tx, i.manifest.AccountID)
+	if err == nil && i.options.AdjustStatistics != nil {
+		err = i.options.AdjustStatistics(ctx, i.tx, i.manifest.AccountID, i.manifest.StatisticsMark)
 	}
 	return err
 }

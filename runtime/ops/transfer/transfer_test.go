@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"log/slog"
@@ -122,11 +123,19 @@ func TestImportRestoresRows(t *testing.T) {
 	}
 	transfertest.Fill(t, from, "acc_1")
 	transfertest.Fill(t, to, "acc_2") // uses the same numbers
+	dbtest.Exec(t, from, `INSERT INTO statistics_marks (id, fact_id) VALUES (1, 'fact_5')`)
 	file, made := export(t, from, "acc_1", options)
 	if made.End.Unfinished.Emails != 1 || made.End.Rows["emails"] != 1 {
 		t.Errorf("exported %v, unfinished %+v; want one email of each", made.End.Rows, made.End.Unfinished)
 	}
-	if _, err := Import(t.Context(), to, bytes.NewReader(file), options); err != nil {
+	o := options
+	o.AdjustStatistics = func(_ context.Context, _ db.Execer, accountID string, mark *string) error {
+		if accountID != "acc_1" || mark == nil || *mark != "fact_5" {
+			t.Errorf("the statistics of %s contain the events before %v, want fact_5", accountID, mark)
+		}
+		return nil
+	}
+	if _, err := Import(t.Context(), to, bytes.NewReader(file), o); err != nil {
 		t.Fatal(err)
 	}
 	dbtest.Exec(t, from, `DELETE FROM emails WHERE status = 'scheduled'`)

@@ -48,7 +48,7 @@ func withStoreOf(t *testing.T, app *harness.App, keys string, do func(*store.Sto
 		t.Fatal(err)
 	}
 	defer opened.Close(log, store.StopLimit)
-	do(opened, transfer.Options{Box: opened.Box, Secret: fileSecret, Program: "test", Credentials: true, Subtract: statistics.SubtractImported,
+	do(opened, transfer.Options{Box: opened.Box, Secret: fileSecret, Program: "test", Credentials: true, AdjustStatistics: statistics.AdjustImported,
 		Progress: func(string) {}})
 }
 

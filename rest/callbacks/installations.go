@@ -7,6 +7,8 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts/origins"
 	"github.com/postrider/postrider/modules/bounces"
+	"github.com/postrider/postrider/modules/signin"
+	"github.com/postrider/postrider/modules/signin/cells"
 	"github.com/postrider/postrider/runtime/base/intake"
 )
 
@@ -20,6 +22,7 @@ var _ Reports = (*bounces.Service)(nil)
 const (
 	reportConcurrency   = 4 // each examines a report of up to 1 MB
 	questionConcurrency = 64
+	cellConcurrency     = 4
 )
 
 // NewReports returns the handler of bounces.ForwardPath, to which other installations forward reports about accounts
@@ -38,4 +41,10 @@ func NewQuestions(desk *origins.Desk, log *slog.Logger) http.Handler {
 	return &signedHandler{path: origins.Path, signature: origins.SignatureHeader, limit: origins.MaxQuestion,
 		turn: intake.NewPool(questionConcurrency), log: log, failed: "cannot answer another installation",
 		receive: desk.Respond}
+}
+
+// NewCells returns the handler of cells.Path, where other cells ask for password resets of people who may be here.
+func NewCells(people *signin.Service, log *slog.Logger) http.Handler {
+	return &signedHandler{path: cells.Path, signature: origins.SignatureHeader, limit: cells.MaxBody,
+		turn: intake.NewPool(cellConcurrency), log: log, failed: "cannot answer another cell", receive: people.SendResetsFor}
 }
