@@ -8,6 +8,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/signinlink"
 	"github.com/postrider/postrider/runtime/base/fault"
+	"github.com/postrider/postrider/runtime/base/telemetry"
 	"github.com/postrider/postrider/runtime/storage/db"
 )
 
@@ -18,7 +19,10 @@ func (p *mailQueue) askCells(ctx context.Context, unknown []dueLink) error {
 		emails[i] = d.email
 	}
 	unsettled, err := p.cells.Ask(ctx, emails)
-	failed := []error{err}
+	if err != nil { // must not delay the mail of this cell
+		p.log.WarnContext(ctx, "cannot ask other cells about password resets; retrying for some minutes", telemetry.KeyError, err)
+	}
+	var failed []error
 	for _, d := range unknown {
 		if d.attempts >= askAttempts || !slices.Contains(unsettled, d.email) {
 			failed = append(failed, p.drop(ctx, d))

@@ -99,16 +99,19 @@ func New(c Config) *Cells {
 func (c *Cells) Exist() bool { return len(c.config.Others) > 0 && len(c.config.Keys) > 0 }
 
 // Ask asks all other cells to send reset links to those of at most MaxEmails addresses that they know. It returns the
-// addresses that none of them knows although a cell has not responded, which the caller may ask about again.
+// addresses that none of them knows although a cell has not responded, which the caller may ask about again. A cell that
+// has not responded is not asked for a while. The error is about cells that were asked.
 func (c *Cells) Ask(ctx context.Context, emails []string) (unsettled []string, err error) {
 	body, err := json.Marshal(request{Emails: emails, At: time.Now()})
 	if err != nil {
 		return nil, err
 	}
 	var wait sync.WaitGroup
+	var paused bool
 	known, failed := make([][]string, len(c.config.Others)), make([]error, len(c.config.Others))
 	for i, cell := range c.config.Others {
-		if failed[i] = c.pauseOf(cell); failed[i] != nil {
+		if c.isPaused(cell) {
+			paused = true
 			continue
 		}
 		wait.Go(func() {
@@ -118,11 +121,12 @@ func (c *Cells) Ask(ctx context.Context, emails []string) (unsettled []string, e
 		})
 	}
 	wait.Wait()
-	if err := errors.Join(failed...); err != nil {
-		found := slices.Concat(known...)
-		return slices.DeleteFunc(slices.Clone(emails), func(email string) bool { return slices.Contains(found, email) }), err
+	err = errors.Join(failed...)
+	if err == nil && !paused {
+		return nil, nil
 	}
-	return nil, nil
+	found := slices.Concat(known...)
+	return slices.DeleteFunc(slices.Clone(emails), func(email string) bool { return slices.Contains(found, email) }), err
 }
 
 func (c *Cells) pause(cell string) {
@@ -131,14 +135,10 @@ func (c *Cells) pause(cell string) {
 	c.paused[cell] = time.Now().Add(askPause)
 }
 
-// pauseOf returns an error if a cell is not asked now.
-func (c *Cells) pauseOf(cell string) error {
+func (c *Cells) isPaused(cell string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if time.Now().Before(c.paused[cell]) {
-		return fmt.Errorf("%s has not responded, and is asked again later", cell)
-	}
-	return nil
+	return time.Now().Before(c.paused[cell])
 }
 
 func (c *Cells) ask(ctx context.Context, cell string, body []byte) (known []string, err error) {

@@ -21,8 +21,8 @@ func TestDrillMoveBehindOneProxy(t *testing.T) {
 	t.Parallel()
 	sink := faults.NewSink(t)
 	host := sink.Listen("127.0.0.1:0")
-	cell0, cell7 := startCell(t, host, "0"), startCell(t, host, "7")
-	front, only0, only7 := startHAProxy(t, cell0, cell7)
+	c := startCells(t, host)
+	cell0, cell7, front := c.cell0, c.cell7, c.both
 	m := &mover{t: t, source: installation{cell7[0], operatorKey(t, cell7[0])},
 		target: installation{cell0[0], operatorKey(t, cell0[0])}}
 	client, endpoint := m.createAccount()
@@ -39,7 +39,7 @@ func TestDrillMoveBehindOneProxy(t *testing.T) {
 	var freezes []time.Duration
 	restarts := 0
 	for i := range lengthOf(1, 6) {
-		to := []string{only0, only7}[i%2]
+		to := []string{c.only0, c.only7}[i%2]
 		_, told, err := m.source.TryUntil(t.Context(), m.source.Database(), "admin", "account", "move", m.accountID,
 			"--to", to, "--key-file", m.target.keyFile, "--base-url", m.source.BaseURL, "--forward")
 		if err != nil {

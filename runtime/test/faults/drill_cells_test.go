@@ -22,15 +22,16 @@ import (
 var emailID = regexp.MustCompile(`msg_\w{26}`)
 
 // Clients of two cells use one base URL, through HAProxy with the configuration of deploy/cells. Each cell has two
-// processes and its own database. A request goes to the cell of its key, and a cell that is down affects no client of
-// the other.
+// processes and its own database, and both export their events to one JetStream stream. A request goes to the cell of
+// its key, and a cell that is down affects no client of the other.
 func TestDrillCellsBehindOneProxy(t *testing.T) {
 	expect.SkipWhenQuick(t, "make drill-short")
 	t.Parallel()
 	sink := faults.NewSink(t)
 	host := sink.Listen("127.0.0.1:0")
-	cell0, cell7 := startCell(t, host, "0"), startCell(t, host, "7")
-	front, _, _ := startHAProxy(t, cell0, cell7)
+	broker := faults.StartBroker(t)
+	c := startCells(t, host, "POSTRIDER_EVENTS_TO="+broker.URL())
+	cell0, cell7, front := c.cell0, c.cell7, c.both
 	through0, through7 := cell0[0].Through(front), cell7[0].Through(front)
 	expect.Eventually(t, "the proxy reaches both cells", func() bool {
 		return accountOf(t, through0) == cell0[0].AccountID && accountOf(t, through7) == cell7[0].AccountID
@@ -53,6 +54,15 @@ func TestDrillCellsBehindOneProxy(t *testing.T) {
 			t.Errorf("%s with a key of cell 7 returned %d %s, want an email of cell 7", c.path, a.Status, a.Body)
 		}
 	}
+	// A user of cell 7 who asks at the base URL of both gets the email from cell 7.
+	const user = "grace@example.net"
+	cell7[0].Command(cell7[0].Database(), "admin", "user", "create", "--email", user)
+	if a := through0.Do(t.Context(), http.MethodPost, "/api/password/forgot", `{"email":"`+user+`"}`, "Authorization", ""); a.Status/100 != 2 {
+		t.Fatalf("a password reset returned %d %s", a.Status, a.Body)
+	}
+	expect.Eventually(t, "cell 7 sends the password reset", func() bool {
+		return cell7[0].Query(`SELECT count(*) FROM recipients WHERE address = $1 AND status = 'delivered'`, user)[0][0] == "1"
+	})
 
 	load0, load7 := faults.Begin(through0, lengthOf(1, 4)), faults.Begin(through7, lengthOf(1, 4))
 	expect.Eventually(t, "both cells send", func() bool { return load0.Count() > 50 && load7.Count() > 50 })
@@ -80,6 +90,7 @@ func TestDrillCellsBehindOneProxy(t *testing.T) {
 		func() bool { return load0.Missing(sink) == 0 && load7.Missing(sink) == 0 })
 	awaitIdle(t, cell0[0])
 	awaitIdle(t, cell7[0])
+	exportDrill{t: t, nodes: cell0, broker: broker, reader: broker.Reader()}.everyFactOnce(cell7[0])
 	unknown := cell7[0].Unknown() // open when the cell was killed
 	for _, node := range slices.Concat(cell0, cell7) {
 		node.KillNow() // without the delay
@@ -104,10 +115,26 @@ func TestDrillCellsBehindOneProxy(t *testing.T) {
 	audit(t, load7.Audit(sink, unknown, nil))
 }
 
-func startCell(t *testing.T, host *faults.Host, number string) faults.Cluster {
+// twoCells are cells 0 and 7 behind one proxy.
+type twoCells struct {
+	cell0, cell7       faults.Cluster
+	both, only0, only7 string // base URLs
+}
+
+// startCells starts two processes of each cell, with the settings env, and HAProxy.
+func startCells(t *testing.T, host *faults.Host, env ...string) (c twoCells) {
 	t.Helper()
-	return faults.StartCluster(t, dbtest.URL(t), 2, outbound(host), drainDelay, "POSTRIDER_CELL="+number,
-		"POSTRIDER_MASTER_KEY="+number+strings.Repeat("A", 42)+"=") // moving an account requires the setting
+	address := expect.FreeAddress(t)
+	_, port, _ := strings.Cut(address, ":")
+	c.both, c.only0, c.only7 = "http://"+address, "http://"+hostOfCell0+":"+port, "http://"+hostOfCell7+":"+port
+	start := func(number string) faults.Cluster {
+		return faults.StartCluster(t, dbtest.URL(t), 2, append(env, outbound(host), drainDelay, "POSTRIDER_CELL="+number,
+			"POSTRIDER_MASTER_KEY="+number+strings.Repeat("A", 42)+"=", // moving an account requires the setting
+			"POSTRIDER_CELLS="+c.only0+","+c.only7, "POSTRIDER_CELLS_KEY=C"+strings.Repeat("A", 42)+"=")...)
+	}
+	c.cell0, c.cell7 = start("0"), start("7")
+	c.startHAProxy(t, address)
+	return c
 }
 
 // restart restarts processes one after the other, and returns their number.
@@ -134,23 +161,22 @@ func accountOf(t *testing.T, client *faults.Server) string {
 	return answer.Account.ID
 }
 
-// startHAProxy runs HAProxy with the configuration of deploy/cells, for these processes and without TLS. It returns the
-// base URL of both cells, and that of each.
-func startHAProxy(t *testing.T, cell0, cell7 faults.Cluster) (both, only0, only7 string) {
+const hostOfCell0, hostOfCell7 = "127.0.0.100", "127.0.0.107"
+
+// startHAProxy runs HAProxy at an address, with the configuration of deploy/cells for these processes and without TLS.
+func (c twoCells) startHAProxy(t *testing.T, address string) {
 	t.Helper()
-	const host0, host7 = "127.0.0.100", "127.0.0.107"
 	sample, err := os.ReadFile("../../../deploy/cells/haproxy.cfg")
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := expect.FreeAddress(t)
 	_, port, _ := strings.Cut(address, ":")
 	config := string(sample)
 	for from, to := range map[string]string{
-		":443 ssl crt /etc/haproxy/mail.example.com.pem alpn h2,http/1.1": address + "," + host0 + ":" + port + "," + host7 + ":" + port,
-		"cell0.mail.example.com": host0, "cell7.mail.example.com": host7,
-		"10.0.0.11:8080": cell0[0].BaseURL, "10.0.0.12:8080": cell0[1].BaseURL,
-		"10.0.7.11:8080": cell7[0].BaseURL, "10.0.7.12:8080": cell7[1].BaseURL,
+		":443 ssl crt /etc/haproxy/mail.example.com.pem alpn h2,http/1.1": address + "," + hostOfCell0 + ":" + port + "," + hostOfCell7 + ":" + port,
+		"cell0.mail.example.com": hostOfCell0, "cell7.mail.example.com": hostOfCell7,
+		"10.0.0.11:8080": c.cell0[0].BaseURL, "10.0.0.12:8080": c.cell0[1].BaseURL,
+		"10.0.7.11:8080": c.cell7[0].BaseURL, "10.0.7.12:8080": c.cell7[1].BaseURL,
 	} {
 		if strings.Count(config, from) != 1 {
 			t.Fatalf("deploy/cells/haproxy.cfg must contain %q once", from)
@@ -158,7 +184,6 @@ func startHAProxy(t *testing.T, cell0, cell7 faults.Cluster) (both, only0, only7
 		config = strings.Replace(config, from, strings.TrimPrefix(to, "http://"), 1)
 	}
 	runHAProxy(t, config)
-	return "http://" + address, "http://" + host0 + ":" + port, "http://" + host7 + ":" + port
 }
 
 // runHAProxy runs HAProxy with a configuration. The test is skipped if HAProxy is not installed.

@@ -196,18 +196,21 @@ func (d exportDrill) cursorHolder() (found *faults.Server) {
 	return found
 }
 
-// everyFactOnce waits until the export has caught up, and compares the stream with the facts.
-func (d exportDrill) everyFactOnce() {
+// everyFactOnce waits until the export has caught up, and compares the stream with the facts. others are processes of
+// other installations that export to it.
+func (d exportDrill) everyFactOnce(others ...*faults.Server) {
 	d.t.Helper()
 	const public = `type NOT IN ('email.rescheduled', 'automation.cancelled', 'automation.converted')`
-	expect.Eventually(d.t, "mail and export are idle", func() bool {
-		return d.nodes[0].Query(`SELECT (SELECT count(*) FROM recipients WHERE state IN ('queued', 'deferred')) + (SELECT count(*) FROM facts f, event_exports e WHERE f.id > e.position)`)[0][0] == "0"
-	})
 	want, got := map[string][]string{}, map[string][]string{}
 	total := 0
-	for _, row := range d.nodes[0].Query(`SELECT account_id, id FROM facts WHERE ` + public + ` ORDER BY id`) {
-		want[row[0]] = append(want[row[0]], row[1])
-		total++
+	for _, node := range append(others, d.nodes[0]) {
+		expect.Eventually(d.t, "mail and export are idle", func() bool {
+			return node.Query(`SELECT (SELECT count(*) FROM recipients WHERE state IN ('queued', 'deferred')) + (SELECT count(*) FROM facts f, event_exports e WHERE f.id > e.position)`)[0][0] == "0"
+		})
+		for _, row := range node.Query(`SELECT account_id, id FROM facts WHERE ` + public + ` ORDER BY id`) {
+			want[row[0]] = append(want[row[0]], row[1])
+			total++
+		}
 	}
 	messages := jetstreamtest.Messages(d.t, d.reader, factsStream)
 	seen := map[string]int{}

@@ -31,6 +31,7 @@ var boundedLines = map[string]string{
 	`"report received"`:                               "one line for each report that is stored",
 	`"alert not mailed"`:                              "of the worker that writes mails, which is bounded",
 	`"sign-in mail not sent; `:                        "of the worker that writes mails, which is bounded",
+	`"cannot ask other cells about`:                   "of the worker that writes mails; a cell that fails is asked twice a minute",
 	`"invitation not mailed"`:                         "of the worker that writes mails, which is bounded",
 	`"sms receipt"`:                                   "after the authentication of the provider",
 	`"sms reply"`:                                     "after the authentication of the provider",

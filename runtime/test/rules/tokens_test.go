@@ -50,6 +50,7 @@ var tokenSources = map[string][]string{
 	"mark of account files":                {"One-time key"},
 	"forwardPurpose":                       {"Signature of a forwarded report"},
 	"questionPurpose":                      {"Signature of a question", "Key of a move"},
+	"requests between cells":               {"Signature of a request between cells"},
 	"domain-claim":                         {"Domain claim"},
 	"page cursors":                         {"Page cursor"},
 	"report addresses":                     {"Report address"},
