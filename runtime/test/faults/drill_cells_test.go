@@ -61,7 +61,7 @@ func TestDrillCellsBehindOneProxy(t *testing.T) {
 		t.Fatalf("a password reset returned %d %s", a.Status, a.Body)
 	}
 	expect.Eventually(t, "cell 7 sends the password reset", func() bool {
-		return cell7[0].Query(`SELECT count(*) FROM recipients WHERE address = $1 AND status = 'delivered'`, user)[0][0] == "1"
+		return cell7[0].Query(`SELECT count(*) FROM recipients WHERE address = $1 AND state = 'delivered'`, user)[0][0] == "1"
 	})
 
 	load0, load7 := faults.Begin(through0, lengthOf(1, 4)), faults.Begin(through7, lengthOf(1, 4))
