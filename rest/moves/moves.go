@@ -12,6 +12,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/moves"
@@ -46,14 +47,19 @@ type handler struct {
 	door     Door
 	log      *slog.Logger
 	turn     chan struct{}
+	patience time.Duration // for the turn
 }
 
 // New returns the handler of moves.Path. One file is received at a time.
 func New(r Receiver, door Door, log *slog.Logger) http.Handler {
-	return &handler{r, door, log, make(chan struct{}, 1)}
+	return &handler{r, door, log, make(chan struct{}, 1), patience}
 }
 
-const bodyLimit = 4 << 10 // bytes of a POST
+const (
+	bodyLimit = 4 << 10 // bytes of a POST
+	// patience is long enough for the import of what a client that was killed has sent. Until then, its next request waits.
+	patience = 30 * time.Second
+)
 
 // ServeHTTP implements http.Handler.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -110,10 +116,12 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) (moves.StatusBod
 }
 
 func (h *handler) receive(r *http.Request, caller accounts.Caller) (moves.StatusBody, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), h.patience)
+	defer cancel()
 	select {
 	case h.turn <- struct{}{}:
 		defer func() { <-h.turn }()
-	default:
+	case <-ctx.Done():
 		return moves.StatusBody{}, fault.Conflictf(fault.CodeConflict, "Another account is being received. Retry later")
 	}
 	oneTime, err := secret.ParseKeys(secret.New(r.Header.Get(moves.SecretHeader)))

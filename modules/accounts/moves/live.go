@@ -1,6 +1,7 @@
 package moves
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,7 +81,7 @@ func sendBase(ctx context.Context, d *db.DB, accountID string, to Target, o Opti
 	base, err := transfer.ExportBase(ctx, d, accountID, upload, o.Options)
 	imported := upload.end(err)
 	if err != nil {
-		return nil, errors.Join(err, imported)
+		return nil, err
 	}
 	if imported != nil && !wasImported(ctx, to, accountID, base.ID) {
 		err = fmt.Errorf("import at %s: %w", to.BaseURL(), imported)
@@ -111,7 +112,7 @@ func send(ctx context.Context, d *db.DB, accountID string, to Target, o Options)
 	result, err := ExportMove(ctx, d, accountID, upload, o)
 	imported := upload.end(err)
 	if err != nil { // ExportMove has resumed the account
-		return errors.Join(err, imported)
+		return err
 	}
 	if imported == nil {
 		o.Progress("imported by the target")
@@ -175,8 +176,10 @@ type upload struct {
 	oneTime secret.Key
 	pipe    *io.PipeWriter
 	result  chan error
+	left    bool // the import has ended before the file, which Write has reported
 }
 
+// Write implements io.Writer. If the target has stopped reading, the error is that of the import.
 func (u *upload) Write(p []byte) (int, error) {
 	if u.pipe == nil {
 		var file *io.PipeReader
@@ -184,26 +187,27 @@ func (u *upload) Write(p []byte) (int, error) {
 		u.result = make(chan error, 1)
 		go func() {
 			_, err := u.to.Import(u.ctx, file, u.oneTime)
-			file.CloseWithError(readerLeft(err))
+			file.CloseWithError(io.ErrClosedPipe)
 			u.result <- err
 		}()
 	}
-	return u.pipe.Write(p)
-}
-
-// readerLeft returns the error for writers to a file that its reader has left.
-func readerLeft(err error) error {
-	if err == nil {
-		return io.ErrClosedPipe
+	n, err := u.pipe.Write(p)
+	if err != nil && !u.left {
+		u.left = true
+		err = fmt.Errorf("import at %s: %w", u.to.BaseURL(), cmp.Or(<-u.result, err))
 	}
-	return err
+	return n, err
 }
 
-// end ends the file, with an error if it is incomplete, and returns the error of the import.
+// end ends the file and returns the error of the import. If the export has failed with err, that is the cause, and end
+// returns nil.
 func (u *upload) end(err error) error {
-	if u.pipe == nil {
+	if u.pipe == nil || u.left {
 		return nil
 	}
 	u.pipe.CloseWithError(err) // nil: the end of the file
-	return <-u.result
+	if imported := <-u.result; err == nil {
+		return imported
+	}
+	return nil
 }

@@ -95,6 +95,9 @@ func TestFailedMoveGoesBackToSource(t *testing.T) {
 			fail(from, to)
 			if err := Move(t.Context(), from, "acc_1", to, options); err == nil || errors.As(err, new(StartError)) {
 				t.Errorf("the move returned %v, want an error from before its end", err)
+			} else if what == "the target refuses the upload" && (strings.Count(err.Error(), broken.Error()) != 1 ||
+				!strings.Contains(err.Error(), "import at https://new.example: ")) {
+				t.Errorf("the move returned %q, want the error of the target once", err)
 			}
 			wantState(t, from, "acc_1", transfer.Settled)
 			if diff := cmp.Diff(before, dueTimes(t, from, "acc_1")); diff != "" {
