@@ -342,3 +342,37 @@ func TestReturningAccountIsRedirectedMeanwhile(t *testing.T) {
 		t.Errorf("the account that returned has the name %q (%v)", name, err)
 	}
 }
+
+// The target counts no events while an import replaces a copy: it could otherwise keep statistics of deleted events.
+func TestImportsThatReplaceRowsHoldStatistics(t *testing.T) {
+	t.Parallel()
+	from, to := dbtest.New(t), &directTarget{db: dbtest.New(t)}
+	transfertest.Fill(t, from, "acc_1")
+	dbtest.Exec(t, to.db, `INSERT INTO statistics_marks (id, fact_id) VALUES (1, '')`)
+	held := map[int]map[bool]int{} // by the number of the import: how often events could (not) be counted
+	to.progress = func(string) {
+		_, err := db.Exec(t.Context(), to.db.SQL, `SELECT FROM statistics_marks WHERE id = 1 FOR UPDATE NOWAIT`)
+		if held[to.imports] == nil {
+			held[to.imports] = map[bool]int{}
+		}
+		held[to.imports][err != nil]++
+	}
+	to.after = func() error {
+		if to.imports == 2 {
+			dbtest.Exec(t, to.db, `UPDATE accounts SET move_id = 'other' WHERE id = 'acc_1'`)
+			return errors.New("connection reset")
+		}
+		return nil
+	}
+	if err := Move(t.Context(), from, "acc_1", to, options); err == nil {
+		t.Fatal("the first move has not failed")
+	}
+	if err := Move(t.Context(), from, "acc_1", to, options); err != nil {
+		t.Fatal(err)
+	}
+	for number, want := range map[int]bool{1: false, 2: true, 3: true, 4: true} { // base, difference, base of the copy, difference
+		if got := held[number]; got[want] == 0 || got[!want] > 0 {
+			t.Errorf("import %d held the statistics %d times of %d, want all or none: %v", number, got[true], got[true]+got[false], want)
+		}
+	}
+}

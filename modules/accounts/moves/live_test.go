@@ -24,6 +24,7 @@ type directTarget struct {
 	db            *db.DB
 	before, after func() error
 	start         func() error
+	progress      func(done string) // called while a file is imported
 	imports       int
 	objects       blob.Store
 }
@@ -37,6 +38,9 @@ func (d *directTarget) Import(ctx context.Context, file io.Reader, oneTime secre
 	}
 	o := options.Options
 	o.Objects, o.Secret = d.objects, oneTime
+	if d.progress != nil {
+		o.Progress = d.progress
+	}
 	got, err := transfer.Import(ctx, d.db, file, o)
 	if err = errors.Join(err, call(d.after)); err != nil {
 		return "", err

@@ -156,7 +156,7 @@ func (i *importer) read(ctx context.Context, until time.Time) (end End, done boo
 // checkTarget reports conflicts that concern the account as a whole. A move replaces a copy that has not started, and
 // what an earlier move away from here has left.
 func (i *importer) checkTarget(ctx context.Context) error {
-	m, err := LockMove(ctx, i.tx, i.manifest.AccountID)
+	m, err := i.lockTarget(ctx)
 	switch {
 	case i.manifest.isDifference():
 		if err == nil && (m.State != Waiting && m.State != Moved || m.ID != i.manifest.Base) {

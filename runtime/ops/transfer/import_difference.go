@@ -45,6 +45,16 @@ DELETE FROM received_contents c WHERE account_id = $1 AND data IS NULL AND due_a
 	AND object_key IN (SELECT object_key FROM received_contents WHERE account_id = $1 AND (data IS NOT NULL OR due_at IS NULL))`
 )
 
+// lockTarget locks the account and returns its move. Until the end of the transaction, other transactions count no
+// events, because they could add statistics of events that this one deletes. Error: NotFound.
+func (i *importer) lockTarget(ctx context.Context) (Move, error) {
+	m, err := LockMove(ctx, i.tx, i.manifest.AccountID)
+	if err == nil {
+		_, err = i.tx.ExecContext(ctx, `SELECT FROM statistics_marks WHERE id = 1 FOR SHARE`)
+	}
+	return m, err
+}
+
 // deleteUnits deletes the rows of units of the base, which the difference replaces.
 func (i *importer) deleteUnits(ctx context.Context, name string, content []byte) error {
 	group, _, _ := strings.Cut(strings.TrimPrefix(name, unitFolder), "/")
