@@ -57,7 +57,7 @@ func New(r Receiver, door Door, log *slog.Logger) http.Handler {
 
 const (
 	bodyLimit = 4 << 10 // bytes of a POST
-	// patience is long enough for the import of what a client that was killed has sent. Until then, its next request waits.
+	// Within this time, the import of what a client that was killed has sent usually ends. Its next request waits for that.
 	patience = 30 * time.Second
 )
 
