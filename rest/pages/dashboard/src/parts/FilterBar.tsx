@@ -45,6 +45,7 @@ export function FilterBar({ placeholder, choices = noChoices, hints = noHints, e
   useEffect(() => {
     if (query === applied.current) return
     const timer = setTimeout(() => {
+      if (query === applied.current) return // open has been called
       applied.current = query
       setParams({ q: query, open: undefined })
     }, 300)
@@ -68,6 +69,7 @@ export function FilterBar({ placeholder, choices = noChoices, hints = noHints, e
   }
   const open = (path: string) => {
     const [to, search] = path.split('?')
+    applied.current = query // to apply it would end a navigation whose page has not loaded yet
     void navigate({ to, search: Object.fromEntries(new URLSearchParams(search)) } as never)
   }
   const edit = (chip: Term) => {
