@@ -33,7 +33,8 @@ await page.route('**/*.js', slowly)
 await field.fill(id)
 await page.getByRole('option', { name: /Open email/ }).waitFor()
 await page.keyboard.press('Enter')
-await page.waitForURL(`${base}/emails/${id}`)
+await page.getByRole('heading', { level: 1, name: id }).waitFor()
+check(page.url() === `${base}/emails/${id}`, 'Enter opens the page of an id')
 await page.unroute('**/*.js', slowly)
 
 // A page that is named comes before results, so that Enter does not depend on the speed of typing.

@@ -288,11 +288,13 @@ func (m *mover) checkFailed(killed bool) {
 	}
 }
 
-// retryNow makes emails and webhook deliveries due that wait for another attempt, unless they are parked.
+// retryNow makes emails and webhook deliveries due that wait for another attempt, unless they are parked. Those with an
+// attempt in progress are left alone: another claim would double them.
 func (m *mover) retryNow() {
 	m.source.Query(`UPDATE webhook_works w SET due_at = now() WHERE due_at BETWEEN now() + interval '1 second' AND now() + interval '1 day'
 		AND NOT EXISTS (SELECT FROM webhook_attempts a WHERE a.delivery_id = w.id AND a.outcome IS NULL)`)
-	m.source.Query(`UPDATE recipients SET due_at = now() WHERE state = 'deferred' AND lane IS NULL AND due_at > now() AND due_at < now() + interval '1 day'`)
+	m.source.Query(`UPDATE recipients r SET due_at = now() WHERE state = 'deferred' AND lane IS NULL AND due_at > now() AND due_at < now() + interval '1 day'
+		AND NOT EXISTS (SELECT FROM attempts a WHERE a.recipient_id = r.id AND a.outcome IS NULL)`)
 }
 
 // settle waits until all work has ended.
