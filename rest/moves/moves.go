@@ -57,7 +57,7 @@ func New(r Receiver, door Door, log *slog.Logger) http.Handler {
 
 const (
 	bodyLimit = 4 << 10 // bytes of a POST
-	// Within this time, the import of what a client that was killed has sent usually ends. Its next request waits for that.
+	// The import of what a client has sent before it was killed usually ends within this time. Its next request waits.
 	patience = 30 * time.Second
 )
 

@@ -52,10 +52,10 @@
 //
 // # The freeze ends early if every process confirms it
 //
-// A process caches accounts and keys for seconds. Each step of a move notifies the processes, which drop their caches or
-// read them again (Follower), and store the snapshot from which they have read since. The export begins once the snapshot of every
-// process contains the freeze, and requests that began before have had a second to end. If a process does not confirm,
-// for example an older version, the export waits until all caches have ended.
+// A process caches accounts and keys for seconds. Each step of a move notifies the processes, which drop their caches
+// or read them again (Follower), and store the snapshot from which they have read since. The export begins once the
+// snapshot of every process contains the freeze, and requests that began before have had a second to end. If a process
+// does not confirm, for example an older version, the export waits until all caches have ended.
 //
 // # No work is lost or doubled
 //
@@ -70,8 +70,8 @@
 // the move cannot be canceled. A file of an earlier attempt has another code, so it never starts.
 //
 // Events can be later than the marks of the target, which would then handle and count them again. The import therefore
-// records them as handled, and subtracts from the statistics those that the target counts later. The file also names the
-// mark of the source, so that a copy of an account that works misses no event that the source had not counted.
+// records them as handled, and subtracts from the statistics those that the target counts later. The file also names
+// the mark of the source, so that a copy of an account that works misses no event that the source had not counted.
 //
 // # What the source has signed
 //

@@ -99,8 +99,8 @@ func New(c Config) *Cells {
 func (c *Cells) Exist() bool { return len(c.config.Others) > 0 && len(c.config.Keys) > 0 }
 
 // Ask asks all other cells to send reset links to those of at most MaxEmails addresses that they know. It returns the
-// addresses that none of them knows although a cell has not responded, which the caller may ask about again. A cell that
-// has not responded is not asked for a while. The error is about cells that were asked.
+// addresses that none of them knows although a cell has not responded, which the caller may ask about again. A cell
+// that has not responded is not asked for a while. The error is about cells that were asked.
 func (c *Cells) Ask(ctx context.Context, emails []string) (unsettled []string, err error) {
 	body, err := json.Marshal(request{Emails: emails, At: time.Now()})
 	if err != nil {
@@ -166,8 +166,8 @@ func (c *Cells) ask(ctx context.Context, cell string, body []byte) (known []stri
 	return answer.Known, nil
 }
 
-// Respond returns the response to a request of another cell. send queues links for those of the addresses that it knows,
-// and returns these. Errors: NotFound without a key; Invalid; those of send.
+// Respond returns the response to a request of another cell. send queues links for those of the addresses that it
+// knows, and returns these. Errors: NotFound without a key; Invalid; those of send.
 func (c *Cells) Respond(ctx context.Context, body []byte, signature string,
 	send func(ctx context.Context, emails []string) ([]string, error)) ([]byte, error) {
 	if len(c.config.Keys) == 0 {

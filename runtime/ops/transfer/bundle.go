@@ -48,8 +48,8 @@ type Manifest struct {
 	Move        string              `json:"move,omitempty"` // id of the move whose code starts the account
 	Base        string              `json:"base,omitempty"` // the base that the file is (without Move) or completes
 
-	// StatisticsMark is the id of the first event that the statistics do not contain, which need not belong to the account.
-	// nil: they contain all, as in the files of older programs, which waited for that or ignored it.
+	// StatisticsMark is the id of the first event that the statistics do not contain. It may be of another account. nil,
+	// in files of older programs: they contain all.
 	StatisticsMark *string `json:"statistics_mark,omitempty"`
 }
 

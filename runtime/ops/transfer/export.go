@@ -27,8 +27,9 @@ type Options struct {
 	MoveOnly    bool              // import: refuse files that do not belong to a move
 	Progress    func(done string) // called after each table; required
 
-	// AdjustStatistics changes imported statistics, so that they contain each event once after the installation has counted.
-	// They contain the events before exportedMark; nil: all. Without the function, the installation counts no events.
+	// AdjustStatistics changes imported statistics, so that they contain each event once after the installation has
+	// counted. They contain the events before exportedMark; nil: all. Without the function, the installation counts no
+	// events.
 	AdjustStatistics func(ctx context.Context, tx db.Execer, accountID string, exportedMark *string) error
 
 	turn time.Duration // import of a base: how long a transaction reads the file; 0: baseTurn
