@@ -41,24 +41,24 @@ func Start(ctx context.Context, dir, sink string) (_ *Server, err error) {
 	if os.Geteuid() != 0 {
 		return nil, errors.New("postfix requires root")
 	}
-	ports, err := freePorts(ctx, 2)
+	port, err := freePort(ctx)
 	if err != nil {
 		return nil, err
 	}
-	p := &Server{Addr: "127.0.0.1:" + ports[0], config: filepath.Join(dir, "postfix"),
+	p := &Server{Addr: "127.0.0.1:" + port, config: filepath.Join(dir, "postfix"),
 		Log: filepath.Join(dir, "postfix.log")}
 	defer func() {
 		if err != nil {
 			p.Stop()
 		}
 	}()
-	if err := p.startMilter(ctx, dir, ports[1]); err != nil {
+	if err := p.configure(dir, port, sink); err != nil {
 		return nil, err
 	}
-	if err := p.configure(dir, ports[0], ports[1], sink); err != nil {
+	if err := p.startMilter(ctx, dir); err != nil {
 		return nil, err
 	}
-	if err := waitListening(ctx, "127.0.0.1:"+ports[1]); err != nil {
+	if err := waitListening(ctx, "unix", filepath.Join(dir, "spool", milterSocket)); err != nil {
 		return nil, fmt.Errorf("opendkim: %w", err)
 	}
 	if output, err := exec.CommandContext(ctx, "postfix", "-c", p.config, "start").CombinedOutput(); err != nil {
@@ -71,20 +71,24 @@ func Start(ctx context.Context, dir, sink string) (_ *Server, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("postfix's process id: %w", err)
 	}
-	return p, waitListening(ctx, p.Addr)
+	return p, waitListening(ctx, "tcp", p.Addr)
 }
 
+// milterSocket is the socket of OpenDKIM in the queue directory. Over TCP, each message could wait twice for a delayed
+// acknowledgment (40 ms each).
+const milterSocket = "opendkim.sock"
+
 // startMilter runs OpenDKIM as a child process with a new key.
-func (p *Server) startMilter(ctx context.Context, dir, port string) error {
+func (p *Server) startMilter(ctx context.Context, dir string) error {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		return err
 	}
 	keyFile, config := filepath.Join(dir, "dkim.pem"), filepath.Join(dir, "opendkim.conf")
 	encoded := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
-	settings := fmt.Sprintf("Mode s\nDomain %s\nSelector bench\nKeyFile %s\nRequireSafeKeys no\nSocket inet:%s@127.0.0.1\nCanonicalization relaxed/relaxed\n"+
-		"InternalHosts 127.0.0.1\nSyslog no\nBackground no\nPidFile %s\n", Domain, keyFile, port,
-		filepath.Join(dir, "opendkim.pid"))
+	settings := fmt.Sprintf("Mode s\nDomain %s\nSelector bench\nKeyFile %s\nRequireSafeKeys no\nSocket local:%s\nUMask 000\n"+
+		"Canonicalization relaxed/relaxed\nInternalHosts 127.0.0.1\nSyslog no\nBackground no\nPidFile %s\n",
+		Domain, keyFile, filepath.Join(dir, "spool", milterSocket), filepath.Join(dir, "opendkim.pid"))
 	if err := errors.Join(os.WriteFile(keyFile, encoded, 0o600),
 		os.WriteFile(config, []byte(settings), 0o600)); err != nil {
 		return err
@@ -110,7 +114,7 @@ mynetworks = 127.0.0.0/8
 smtpd_relay_restrictions = permit_mynetworks, reject
 smtpd_tls_security_level = none
 smtp_tls_security_level = none
-smtpd_milters = inet:127.0.0.1:%[2]s
+smtpd_milters = unix:%[2]s
 milter_default_action = tempfail
 relayhost = [%[3]s]:%[4]s
 smtp_host_lookup = native
@@ -136,7 +140,7 @@ scache unix - - n - 1 scache
 postlog unix-dgram n - n - 1 postlogd
 `
 
-func (p *Server) configure(dir, port, milter, sink string) error {
+func (p *Server) configure(dir, port, sink string) error {
 	host, sinkPort, err := net.SplitHostPort(sink)
 	if err != nil {
 		return err
@@ -153,7 +157,7 @@ func (p *Server) configure(dir, port, milter, sink string) error {
 	return errors.Join(
 		os.Mkdir(p.config, 0o755), os.Mkdir(filepath.Join(dir, "spool"), 0o755), os.Mkdir(state, 0o700),
 		os.Chown(state, uid, 0),
-		os.WriteFile(filepath.Join(p.config, "main.cf"), fmt.Appendf(nil, mainCF, dir, milter, host, sinkPort), 0o600),
+		os.WriteFile(filepath.Join(p.config, "main.cf"), fmt.Appendf(nil, mainCF, dir, milterSocket, host, sinkPort), 0o600),
 		os.WriteFile(filepath.Join(p.config, "master.cf"), fmt.Appendf(nil, masterCF, port), 0o600))
 }
 
@@ -179,30 +183,24 @@ func (p *Server) CPU() time.Duration {
 	return machine.ReadTreeCPU(p.master) + machine.ReadTreeCPU(p.milter.Process.Pid)
 }
 
-func freePorts(ctx context.Context, n int) (ports []string, err error) {
-	for range n {
-		l, listenErr := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-		if listenErr != nil {
-			return nil, errors.Join(err, listenErr)
-		}
-		defer func() { err = errors.Join(err, l.Close()) }()
-		_, port, splitErr := net.SplitHostPort(l.Addr().String())
-		if splitErr != nil {
-			return nil, splitErr
-		}
-		ports = append(ports, port)
+func freePort(ctx context.Context) (port string, err error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
 	}
-	return ports, nil
+	defer func() { err = errors.Join(err, l.Close()) }()
+	_, port, err = net.SplitHostPort(l.Addr().String())
+	return port, err
 }
 
 // waitListening waits until a server accepts connections.
-func waitListening(ctx context.Context, addr string) error {
+func waitListening(ctx context.Context, network, addr string) error {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		conn, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
+		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
 		if err == nil {
 			return conn.Close()
 		}
