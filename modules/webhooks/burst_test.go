@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"database/sql"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -38,6 +39,52 @@ func TestFanOutWaitsForRoom(t *testing.T) {
 			t.Errorf("%d POSTs are in flight, want 0", f.count)
 		}
 	})
+}
+
+// After a large claim that left due deliveries, the next claim begins once half of the POSTs have ended. After other
+// claims, the worker pauses.
+func TestLargeClaimIsFollowedByTheNext(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		jobs  int
+		fresh bool // claimed by the fan-out
+		full  bool // as many as the endpoints have room for
+		want  int  // POSTs that have ended at the early claim; 0: never
+	}{
+		"large":            {jobs: 2 * manyJobs, full: true, want: manyJobs},
+		"small":            {jobs: manyJobs - 4, full: true},
+		"nothing is left":  {jobs: 2 * manyJobs},
+		"from the fan-out": {jobs: 2 * manyJobs, full: true, fresh: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, early := newFlights(128), 0
+			f.nudgeNow = func() { early++ }
+			l := limits{most: 128, fresh: test.fresh}
+			jobs := make([]delivery, test.jobs)
+			for i := range jobs {
+				jobs[i].webhookID = fmt.Sprint("wh_", i/maxPerEndpoint)
+				f.byID[jobs[i].webhookID] = &endpointState{tried: true, prompt: true}
+			}
+			for id := range f.byID {
+				more := maxPerEndpoint
+				if !test.full {
+					more++
+				}
+				l.rooms = append(l.rooms, allowance{webhookID: id, more: more})
+			}
+			f.begin(l, jobs, time.Now())
+			at := 0
+			for i, j := range jobs {
+				if f.end(j, &answer{}); early > 0 && at == 0 {
+					at = i + 1
+				}
+			}
+			if at != test.want || early > 1 {
+				t.Errorf("%d early claims, the first after %d POSTs, want it after %d", early, at, test.want)
+			}
+		})
+	}
 }
 
 // Only a full batch lets the next one wait.

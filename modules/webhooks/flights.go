@@ -21,15 +21,17 @@ const forgetAfter = time.Hour
 // counts: if many healthy endpoints start to hang at the same moment, the others wait at most that long. It is
 // safe for concurrent use.
 type inFlight struct {
-	most     int // all POSTs that are not late
-	doubtful int // maximum for slow endpoints
-	nudge    func()
+	most     int    // all POSTs that are not late
+	doubtful int    // maximum for slow endpoints
+	nudge    func() // there may be deliveries to claim
+	nudgeNow func() // there are many
 
 	mu       sync.Mutex
 	byID     map[string]*endpointState
 	unproven int  // in flight to endpoints that were slow when the POST started
 	full     bool // the latest claim was limited by the total
 	count    int
+	claimAt  int           // the count at which the next claim is worthwhile; -1: after a pause
 	drained  chan struct{} // closed when count falls to roomyCount; nil: nothing waits for that
 }
 
@@ -57,9 +59,13 @@ func (e *endpointState) countLate(now time.Time) (n int) {
 }
 
 func newFlights(most int) *inFlight {
-	return &inFlight{most: most, doubtful: max(1, most/2), nudge: func() {},
+	return &inFlight{most: most, doubtful: max(1, most/2), nudge: func() {}, nudgeNow: func() {}, claimAt: -1,
 		byID: map[string]*endpointState{}}
 }
+
+// manyJobs is the size of a claim after which the next one begins as soon as half of its POSTs have ended. After smaller
+// ones, the worker pauses, because a claim costs about as much as a few deliveries.
+const manyJobs = 16
 
 // limits bound what a claim may take.
 type limits struct {
@@ -146,6 +152,12 @@ func (f *inFlight) begin(l limits, jobs []delivery, now time.Time) {
 	for id := range taken { // first seen now
 		f.byID[id].more = true
 	}
+	if !l.fresh {
+		f.claimAt = -1
+		if len(jobs) >= manyJobs && slices.ContainsFunc(jobs, f.mayHaveMore) {
+			f.claimAt = f.count - len(jobs)/2
+		}
+	}
 	for _, j := range jobs {
 		if e := f.byID[j.webhookID]; j.again > 0 {
 			e.stopTimer()
@@ -153,6 +165,9 @@ func (f *inFlight) begin(l limits, jobs []delivery, now time.Time) {
 		}
 	}
 }
+
+// mayHaveMore reports whether the latest claim may have left due deliveries of the endpoint.
+func (f *inFlight) mayHaveMore(j delivery) bool { return f.byID[j.webhookID].more }
 
 // end removes a delivery. answered is nil if the POST was never started.
 func (f *inFlight) end(j delivery, answered *answer) {
@@ -168,6 +183,10 @@ func (f *inFlight) end(j delivery, answered *answer) {
 	if i := slices.Index(e.begun, j.begun); i >= 0 {
 		e.begun = slices.Delete(e.begun, i, i+1)
 		f.count--
+	}
+	if f.count <= f.claimAt {
+		f.claimAt = -1
+		f.nudgeNow()
 	}
 	if f.drained != nil && f.count <= f.roomyCount() {
 		close(f.drained)

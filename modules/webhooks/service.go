@@ -135,7 +135,7 @@ func newDeliverer(p Params, c Config, poster *post.Poster, told observability) *
 		Name: "webhooks", Claim: d.claim, Run: d.deliver, Settle: d.settle, Release: d.releaseClaims,
 	}, worker.Config{Concurrency: lateFactor * c.Concurrency, Batch: min(c.Concurrency, 100), Lease: lease,
 		Poll: c.Poll, Process: p.Node}, p.Logger, p.Workers)
-	d.flights.nudge = d.worker.Nudge
+	d.flights.nudge, d.flights.nudgeNow = d.worker.Nudge, d.worker.NudgeNow
 	p.Node.OnDead("webhook deliveries", d.handBackNode)
 	return d
 }

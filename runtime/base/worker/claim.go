@@ -7,8 +7,8 @@ import (
 	"github.com/postrider/postrider/runtime/base/fault"
 )
 
-// spacing is the pause between claims that were not full: under a stream of nudges, one claim collects the
-// jobs of that time, instead of one transaction per job.
+// spacing is the pause after a claim that was not full: under a stream of nudges, one claim collects the
+// jobs of that time, instead of one transaction per job. NudgeNow ends it.
 const spacing = 15 * time.Millisecond
 
 func (w *Worker[J, R]) claimLoop() {
@@ -47,7 +47,7 @@ func (w *Worker[J, R]) claimLoop() {
 			empty = 0
 			w.enqueueJobs(jobs, sent)
 			if len(jobs) < limit {
-				ok = waitOrStop(spacing-time.Since(sent), w.stopping)
+				ok = w.pauseClaims(spacing - time.Since(sent))
 			}
 		}
 		if !ok {
@@ -72,7 +72,25 @@ func (w *Worker[J, R]) waitForRoom() (int, bool) {
 	case <-w.nudged: // this claim answers the nudge
 	default:
 	}
+	select {
+	case <-w.hurried:
+	default:
+	}
 	return min(free, w.cfg.Batch), true
+}
+
+// pauseClaims waits, at most until NudgeNow is called. It returns false if the worker stops.
+func (w *Worker[J, R]) pauseClaims(wait time.Duration) bool {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-w.hurried:
+		return true
+	case <-w.stopping:
+		return false
+	}
 }
 
 // waitForWork waits for a nudge or the next poll.

@@ -21,6 +21,7 @@ type Worker[J, R any] struct {
 	metrics series
 
 	nudged   chan struct{}
+	hurried  chan struct{}      // ends the pause between claims
 	waiting  chan *item[J]      // claimed, not started
 	outcomes chan outcome[J, R] // run or handed back, not stored
 	room     room               // number of jobs that may be claimed
@@ -69,6 +70,7 @@ func New[J, R any](q Queue[J, R], cfg Config, log *slog.Logger, metrics *Metrics
 	w := &Worker[J, R]{
 		queue: q, cfg: cfg, log: log.With("queue", q.Name), metrics: metrics.seriesOf(q.Name),
 		nudged:   make(chan struct{}, 1),
+		hurried:  make(chan struct{}, 1),
 		waiting:  make(chan *item[J], cfg.Concurrency+cfg.Batch),
 		outcomes: make(chan outcome[J, R], cfg.Batch),
 		room:     newRoom(cfg.Concurrency + cfg.prefetchLimit()),
@@ -117,6 +119,16 @@ func (w *Worker[J, R]) Start(context.Context) error {
 func (w *Worker[J, R]) Nudge() {
 	select {
 	case w.nudged <- struct{}{}:
+	default:
+	}
+}
+
+// NudgeNow is like Nudge, and also ends the pause after a claim that was not full. It is for queues whose Claim has
+// limits of its own: call it when these admit many jobs again.
+func (w *Worker[J, R]) NudgeNow() {
+	w.Nudge()
+	select {
+	case w.hurried <- struct{}{}:
 	default:
 	}
 }

@@ -106,6 +106,48 @@ func TestNudgeDuringAClaimIsNotLost(t *testing.T) {
 	})
 }
 
+// A claim that was not full is followed by a pause, which NudgeNow ends, also if it is called during the claim.
+func TestNudgeNowEndsThePauseBetweenClaims(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b, began := newBoard(0), time.Now()
+		var w *worker.Worker[int, string]
+		var claims []time.Duration
+		q := b.queue()
+		q.Claim = func(ctx context.Context, _ int, _ time.Duration) ([]int, error) {
+			b.update(func() { claims = append(claims, time.Since(began)) })
+			switch len(claims) {
+			case 1, 3:
+				w.Nudge()
+			case 2:
+				w.NudgeNow()
+			case 4:
+				time.AfterFunc(time.Millisecond, w.NudgeNow)
+			default:
+				return nil, nil
+			}
+			return []int{len(claims)}, nil
+		}
+		w = worker.New(q, worker.Config{Poll: time.Hour}, logger(t), nil)
+		if err := w.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := w.Stop(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}()
+		<-time.After(time.Second)
+		b.update(func() {
+			const pause = 15 * time.Millisecond
+			want := []time.Duration{0, pause, pause, 2 * pause, 2*pause + time.Millisecond}
+			if diff := cmp.Diff(want, claims[:min(len(want), len(claims))]); diff != "" {
+				t.Errorf("times of the claims (-want +got):\n%s", diff)
+			}
+		})
+	})
+}
+
 func TestConcurrencyStaysFullWhileSlowJobsRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
