@@ -49,11 +49,13 @@ func TestLargeClaimIsFollowedByTheNext(t *testing.T) {
 		jobs  int
 		fresh bool // claimed by the fan-out
 		full  bool // as many as the endpoints have room for
+		total bool // as many as the process has room for
 		want  int  // POSTs that have ended at the early claim; 0: never
 	}{
 		"large":            {jobs: 2 * manyJobs, full: true, want: manyJobs},
 		"small":            {jobs: manyJobs - 4, full: true},
 		"nothing is left":  {jobs: 2 * manyJobs},
+		"total":            {jobs: 2 * manyJobs, total: true, want: manyJobs},
 		"from the fan-out": {jobs: 2 * manyJobs, full: true, fresh: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -61,6 +63,9 @@ func TestLargeClaimIsFollowedByTheNext(t *testing.T) {
 			f, early := newFlights(128), 0
 			f.nudgeNow = func() { early++ }
 			l := limits{most: 128, fresh: test.fresh}
+			if test.total {
+				l.most = test.jobs
+			}
 			jobs := make([]delivery, test.jobs)
 			for i := range jobs {
 				jobs[i].webhookID = fmt.Sprint("wh_", i/maxPerEndpoint)

@@ -154,7 +154,7 @@ func (f *inFlight) begin(l limits, jobs []delivery, now time.Time) {
 	}
 	if !l.fresh {
 		f.claimAt = -1
-		if len(jobs) >= manyJobs && slices.ContainsFunc(jobs, f.mayHaveMore) {
+		if len(jobs) >= manyJobs && (f.full || slices.ContainsFunc(jobs, f.mayHaveMore)) {
 			f.claimAt = f.count - len(jobs)/2
 		}
 	}
