@@ -125,7 +125,7 @@ FROM accounts WHERE id = $1`, accountID).Scan(&m.Email, &m.ExportedAt, &m.Statis
 	e := exporter{tx: tx, out: out, options: o, account: accountID, part: part,
 		keys: keyChange{from: o.Box, to: oneTime, account: accountID}}
 	if err := e.run(ctx, m); err != nil {
-		return nil, errors.Join(err, out.zip.Close())
+		return nil, err
 	}
 	result.End = out.end
 	return result, out.close()

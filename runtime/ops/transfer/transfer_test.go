@@ -182,6 +182,24 @@ func TestTransferMayWait(t *testing.T) {
 	}
 }
 
+// brokenFile is a writer that fails.
+type brokenFile struct{ err error }
+
+func (f brokenFile) Write([]byte) (int, error) { return 0, f.err }
+
+// An error of the file is returned once, although the compression fails with it again.
+func TestExportReturnsTheErrorOfTheFile(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	transfertest.Fill(t, d, "acc_1")
+	dbtest.Exec(t, d, `UPDATE emails SET text = (SELECT string_agg(md5(i::text), '') FROM generate_series(1, 100000) i) WHERE account_id = 'acc_1'`)
+	full := errors.New("no space left on device")
+	_, err := Export(t.Context(), d, "acc_1", brokenFile{full}, options)
+	if !errors.Is(err, full) || strings.Count(err.Error(), full.Error()) != 1 {
+		t.Errorf("the export returned %v, want %q once", err, full)
+	}
+}
+
 // A person who exists at the target keeps the password there.
 func TestImportKeepsExistingPeople(t *testing.T) {
 	t.Parallel()
