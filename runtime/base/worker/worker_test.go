@@ -114,7 +114,7 @@ func TestNudgeNowEndsThePauseBetweenClaims(t *testing.T) {
 		var w *worker.Worker[int, string]
 		var claims []time.Duration
 		q := b.queue()
-		q.Claim = func(ctx context.Context, _ int, _ time.Duration) ([]int, error) {
+		q.Claim = func(_ context.Context, _ int, _ time.Duration) ([]int, error) {
 			b.update(func() { claims = append(claims, time.Since(began)) })
 			switch len(claims) {
 			case 1, 3:
