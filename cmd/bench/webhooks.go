@@ -24,7 +24,8 @@ import (
 type insertFunc func(ctx context.Context, db *sql.DB, n int) error
 
 // measureWebhooks compares webhook deliveries with POST requests of the same body, by the same HTTP client to the same
-// receiver. It measures deliveries that are already in the queue, and events that the server fans out at the same time.
+// receiver. It measures deliveries to 32 endpoints that are already in the queue, events that the server fans out at the
+// same time, and queued deliveries to one endpoint.
 func measureWebhooks(ctx context.Context, o options, dir string) ([]result, error) {
 	queued := result{name: "webhook deliveries / signed POST requests", min: 0.5}
 	fannedOut := result{name: "webhook deliveries with fan-out / signed POSTs"}
@@ -88,7 +89,27 @@ func measureWebhooks(ctx context.Context, o options, dir string) ([]result, erro
 	if err != nil {
 		return nil, err
 	}
-	return []result{queued, fannedOut}, s.printDeliveryCost(ctx, receiver, o.messages)
+	if err := s.printDeliveryCost(ctx, receiver, o.messages); err != nil {
+		return nil, err
+	}
+	return []result{queued, fannedOut}, s.printOneEndpoint(ctx, receiver, o)
+}
+
+// printOneEndpoint deletes all endpoints but one, and prints the rate of queued deliveries to it.
+func (s *server) printOneEndpoint(ctx context.Context, receiver *receivers.Webhook, o options) error {
+	if _, err := s.db.ExecContext(ctx, `DELETE FROM webhooks WHERE id <> (SELECT min(id) FROM webhooks)`); err != nil {
+		return err
+	}
+	var rates []float64
+	for range o.rounds {
+		rate, err := deliverWebhooks(ctx, s, receiver, o.messages, seed.InsertDeliveries)
+		if err != nil {
+			return err
+		}
+		rates = append(rates, rate)
+	}
+	fmt.Printf("%-46s %8.0f /s\n\n", "webhook deliveries to one endpoint", median(rates))
+	return nil
 }
 
 // printDeliveryCost prints what a delivery with its fan-out writes. The rows of events and of the bus count too.

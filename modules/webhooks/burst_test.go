@@ -41,9 +41,9 @@ func TestFanOutWaitsForRoom(t *testing.T) {
 	})
 }
 
-// After a large claim that left due deliveries, the next claim begins once half of the POSTs have ended. After other
-// claims, the worker pauses.
-func TestLargeClaimIsFollowedByTheNext(t *testing.T) {
+// After a claim that left due deliveries, the next one begins once half of its POSTs have ended, at least a few. After
+// other claims, the worker pauses.
+func TestClaimIsFollowedByTheNext(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		jobs  int
@@ -52,11 +52,12 @@ func TestLargeClaimIsFollowedByTheNext(t *testing.T) {
 		total bool // as many as the process has room for
 		want  int  // POSTs that have ended at the early claim; 0: never
 	}{
-		"large":            {jobs: 2 * manyJobs, full: true, want: manyJobs},
-		"small":            {jobs: manyJobs - 4, full: true},
-		"nothing is left":  {jobs: 2 * manyJobs},
-		"total":            {jobs: 2 * manyJobs, total: true, want: manyJobs},
-		"from the fan-out": {jobs: 2 * manyJobs, full: true, fresh: true},
+		"large":            {jobs: 32, full: true, want: 16},
+		"one endpoint":     {jobs: maxPerEndpoint, full: true, want: maxPerEndpoint},
+		"small":            {jobs: maxPerEndpoint - 1, full: true},
+		"nothing is left":  {jobs: 32},
+		"total":            {jobs: 32, total: true, want: 16},
+		"from the fan-out": {jobs: 32, full: true, fresh: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -75,6 +76,8 @@ func TestLargeClaimIsFollowedByTheNext(t *testing.T) {
 				more := maxPerEndpoint
 				if !test.full {
 					more++
+				} else if test.jobs < more {
+					more = test.jobs
 				}
 				l.rooms = append(l.rooms, allowance{webhookID: id, more: more})
 			}

@@ -9,6 +9,10 @@ import (
 // maxPerEndpoint is the maximum number of concurrent POSTs from one process to one endpoint.
 const maxPerEndpoint = 4
 
+// fewPosts is the minimum number of POSTs that end before the next claim, if the latest one left due deliveries.
+// Otherwise, the worker pauses between claims, because a claim costs about as much as a few deliveries.
+const fewPosts = maxPerEndpoint
+
 // promptTime is the response time below which an endpoint gets its full capacity.
 const promptTime = 2 * time.Second
 
@@ -62,10 +66,6 @@ func newFlights(most int) *inFlight {
 	return &inFlight{most: most, doubtful: max(1, most/2), nudge: func() {}, nudgeNow: func() {}, claimAt: -1,
 		byID: map[string]*endpointState{}}
 }
-
-// manyJobs is the size of a claim after which the next one begins as soon as half of its POSTs have ended. After smaller
-// ones, the worker pauses, because a claim costs about as much as a few deliveries.
-const manyJobs = 16
 
 // limits bound what a claim may take.
 type limits struct {
@@ -154,8 +154,8 @@ func (f *inFlight) begin(l limits, jobs []delivery, now time.Time) {
 	}
 	if !l.fresh {
 		f.claimAt = -1
-		if len(jobs) >= manyJobs && (f.full || slices.ContainsFunc(jobs, f.mayHaveMore)) {
-			f.claimAt = f.count - len(jobs)/2
+		if ended := max(len(jobs)/2, fewPosts); len(jobs) >= ended && (f.full || slices.ContainsFunc(jobs, f.mayHaveMore)) {
+			f.claimAt = f.count - ended
 		}
 	}
 	for _, j := range jobs {
