@@ -24,8 +24,8 @@ import (
 type insertFunc func(ctx context.Context, db *sql.DB, n int) error
 
 // measureWebhooks compares webhook deliveries with POST requests of the same body, by the same HTTP client to the same
-// receiver. It measures deliveries to 32 endpoints that are already in the queue, events that the server fans out at the
-// same time, and queued deliveries to one endpoint.
+// receiver. It measures deliveries to 32 endpoints that are already in the queue, events that the server fans out at
+// the same time, and queued deliveries to one endpoint.
 func measureWebhooks(ctx context.Context, o options, dir string) ([]result, error) {
 	queued := result{name: "webhook deliveries / signed POST requests", min: 0.5}
 	fannedOut := result{name: "webhook deliveries with fan-out / signed POSTs"}
