@@ -27,7 +27,7 @@ await expectRows('lovelace@wonder', 1, 'a part of an address is found')
 await expectRows('@other.test', 4, 'the domain of recipients is found')
 await expectRows('<ada.lovelace@wonder.test>', 1, 'an address in brackets is found')
 
-// 2. An id opens its page, also if that loads for longer than it takes until a text is applied.
+// 2. An id opens its page, even if loading it takes longer than the delay after which text is applied.
 const slowly = route => setTimeout(() => route.continue().catch(() => {}), 700)
 await page.route('**/*.js', slowly)
 await field.fill(id)

@@ -28,7 +28,7 @@ type inFlight struct {
 	most     int    // all POSTs that are not late
 	doubtful int    // maximum for slow endpoints
 	nudge    func() // there may be deliveries to claim
-	nudgeNow func() // there are many
+	nudgeNow func() // there may be many
 
 	mu       sync.Mutex
 	byID     map[string]*endpointState

@@ -57,7 +57,7 @@ func New(r Receiver, door Door, log *slog.Logger) http.Handler {
 
 const (
 	bodyLimit = 4 << 10 // bytes of a POST
-	// The import of what a client has sent before it was killed usually ends within this time. Its next request waits.
+	// If a client is killed, the import of what it had sent usually ends within this time. Its next request waits.
 	patience = 30 * time.Second
 )
 

@@ -8,7 +8,7 @@ import (
 )
 
 // spacing is the pause after a claim that was not full: under a stream of nudges, one claim collects the
-// jobs of that time, instead of one transaction per job. NudgeNow ends it.
+// jobs of that time, instead of one transaction per job. NudgeNow cuts it short.
 const spacing = 15 * time.Millisecond
 
 func (w *Worker[J, R]) claimLoop() {

@@ -106,7 +106,7 @@ func TestNudgeDuringAClaimIsNotLost(t *testing.T) {
 	})
 }
 
-// A claim that was not full is followed by a pause, which NudgeNow ends, also if it is called during the claim.
+// A claim that was not full is followed by a pause, which NudgeNow ends, even if it is called during the claim.
 func TestNudgeNowEndsThePauseBetweenClaims(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -48,8 +48,8 @@ type Manifest struct {
 	Move        string              `json:"move,omitempty"` // id of the move whose code starts the account
 	Base        string              `json:"base,omitempty"` // the base that the file is (without Move) or completes
 
-	// StatisticsMark is the id of the first event that the statistics do not contain. It may be of another account. nil,
-	// in files of older programs: they contain all.
+	// StatisticsMark is the id of the first event that the statistics do not contain. It may be of another account. It
+	// is nil in files of older programs, whose statistics contain all events.
 	StatisticsMark *string `json:"statistics_mark,omitempty"`
 }
 

@@ -69,7 +69,7 @@ export function FilterBar({ placeholder, choices = noChoices, hints = noHints, e
   }
   const open = (path: string) => {
     const [to, search] = path.split('?')
-    applied.current = query // to apply it would end a navigation whose page has not loaded yet
+    applied.current = query // applying it would cancel a navigation that is still loading
     void navigate({ to, search: Object.fromEntries(new URLSearchParams(search)) } as never)
   }
   const edit = (chip: Term) => {
